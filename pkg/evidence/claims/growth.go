@@ -157,6 +157,16 @@ func WaitsForNode(pl *evidence.Place) evidence.Answer {
 	return evidence.Reading{}.Found(allocated(c, nodeAtWork))
 }
 
+// ToldGrown asks whether a claim has the size that it asks for because a node said that the filesystem has grown: a
+// tool that finds the disk as small as before has nothing to do, and says so (resize2fs(8)).
+func ToldGrown(pl *evidence.Place) evidence.Answer {
+	if Grows(pl).Yes() {
+		return evidence.No()
+	}
+	_, _, got := Sizes(pl)
+	return pl.Texts.Say(func(t evidence.Text) bool { return t.Reason == "FileSystemResizeSuccessful" && !got.IsZero() })
+}
+
 // raisedJustNow tells whether the first sign of the raised request is under two minutes old.
 func raisedJustNow(pl *evidence.Place) bool {
 	ns, name := pl.Volume.ClaimRef()

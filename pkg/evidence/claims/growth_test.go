@@ -86,6 +86,9 @@ func machine(s *sketch.Sketch, sectors, blocks string) *sketch.Sketch {
 
 func TestGrowth(t *testing.T) {
 	t.Parallel()
+	grown := func() *sketch.Sketch {
+		return raised("20Gi", "").Edit("capacity: {storage: 10Gi}", "capacity: {storage: 20Gi}").Add(claimEvent("FileSystemResizeSuccessful", "kubelet", `MountVolume.NodeExpandVolume succeeded for volume "pv-1" n1`))
+	}
 	const is = "PersistentVolumeClaim data"
 	const node = `NodeExpandVolume.NodeExpandVolume failed for volume "pv-1" : xfs_growfs failed`
 	for name, c := range map[string]struct {
@@ -121,10 +124,15 @@ func TestGrowth(t *testing.T) {
 		"nobody uses it, a node has tried": {raised("20Gi", ", allocatedResourceStatuses: {storage: NodeResizeInfeasible}").Edit("claimName: data", "claimName: other"), []string{"certain " + is}},
 		"its only pod may not write":       {raised("20Gi", pending).Edit("claimName: data", "claimName: data, readOnly: true"), []string{"certain " + is}},
 		"its only pod may not write, and pods were not all read": {raised("20Gi", pending).Edit("claimName: data", "claimName: data, readOnly: true").Gap("api//pods", "Forbidden"), []string{}},
-		"a raw device":              {raised("20Gi", pending).Edit("accessModes: [ReadWriteOnce], claimRef", "accessModes: [ReadWriteOnce], volumeMode: Block, claimRef").Add(claimEvent("VolumeResizeFailed", "kubelet", node)), []string{"certain " + is}},
-		"errors in the file system": {raised("20Gi", pending).Add(claimEvent("VolumeResizeFailed", "kubelet", "NodeExpandVolume failed: There are errors in the filesystem, so online resizing is not allowed")), []string{}},
-		"a share of the network":    {raised("20Gi", pending).Edit("ReadWriteOnce", "ReadWriteMany").Add(claimEvent("VolumeResizeFailed", "kubelet", node)), []string{}},
-		"nothing is asked":          {raised("20Gi", "").Edit("capacity: {storage: 10Gi}", "capacity: {storage: 20Gi}"), []string{}},
+		"a raw device":                                 {raised("20Gi", pending).Edit("accessModes: [ReadWriteOnce], claimRef", "accessModes: [ReadWriteOnce], volumeMode: Block, claimRef").Add(claimEvent("VolumeResizeFailed", "kubelet", node)), []string{"certain " + is}},
+		"errors in the file system":                    {raised("20Gi", pending).Add(claimEvent("VolumeResizeFailed", "kubelet", "NodeExpandVolume failed: There are errors in the filesystem, so online resizing is not allowed")), []string{}},
+		"a share of the network":                       {raised("20Gi", pending).Edit("ReadWriteOnce", "ReadWriteMany").Add(claimEvent("VolumeResizeFailed", "kubelet", node)), []string{}},
+		"grown, says the node, on a disk that has not": {machine(grown(), "20971520", "2576875"), []string{"likely " + is}},
+		"grown, says the node, of decimal gigabytes":   {machine(grown(), "39062500", "4700000"), []string{}},
+		"grown, says the node, and it has":             {machine(grown(), "41943040", "5153750"), []string{}},
+		"grown, says the node, nobody looked":          {grown(), []string{}},
+		"nobody says that it has grown":                {machine(raised("20Gi", "").Edit("capacity: {storage: 10Gi}", "capacity: {storage: 20Gi}"), "20971520", "2576875"), []string{}},
+		"nothing is asked":                             {raised("20Gi", "").Edit("capacity: {storage: 10Gi}", "capacity: {storage: 20Gi}"), []string{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -30,6 +30,7 @@ type Sizes struct {
 	Facts []report.Evidence
 
 	unprobed []evidence.Lack // the node was not looked at
+	size     int64           // of the disk that is behind
 }
 
 const sector = 512
@@ -48,7 +49,7 @@ func SizesOf(pl *evidence.Place, before, after int64) Sizes {
 	for _, base := range own {
 		out.Facts = append(out.Facts, sizeFact(pl.Node, base))
 		if base.Sectors*sector < after && out.Part == Unread {
-			out.Part, out.Name = Device, base.Name
+			out.Part, out.Name, out.size = Device, base.Name, base.Sectors*sector
 			if joined(base) {
 				out.Part = Joined
 			}
@@ -116,6 +117,14 @@ func sizeFact(node string, b *probes.BlockDevice) report.Evidence {
 
 // gib writes a size in GiB with one digit behind the point.
 func gib(n int64) string { return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30)) }
+
+// Far asks whether a disk lacks more of a size than drivers round.
+func (s Sizes) Far(size int64) evidence.Answer {
+	if (s.Part == Device || s.Part == Joined) && s.size > size/10*9 {
+		return evidence.No(s.Facts...)
+	}
+	return s.Contradicts()
+}
 
 // Contradicts asks whether the sizes on the node contradict what the backend has.
 func (s Sizes) Contradicts() evidence.Answer {

@@ -19,17 +19,16 @@ var ExpansionFailedOnNode = &diagnosis.Rule{
 	Asks:     diagnosis.EachVolume,
 	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
-		grows := claims.Grows(pl)
-		files := claims.HasFilesystem(pl)
-		if !grows.Yes() || pl.Volume.IsLonghorn() || !files && !pl.Volume.Block() {
+		grows, told, files := claims.Grows(pl), claims.ToldGrown(pl), claims.HasFilesystem(pl)
+		if !grows.Yes() && !told.Yes() || pl.Volume.IsLonghorn() || !files && !pl.Volume.Block() {
 			return nil
 		}
-		if unused, closed := claims.Unused(pl), claims.ReadOnly(pl); files && !unused.No() {
+		if unused, closed := claims.Unused(pl), claims.ReadOnly(pl); files && grows.Yes() && !unused.No() {
 			return []*diagnosis.Proof{grownIdle(pl, grows, unused, "unused")}
-		} else if files && closed.Yes() {
+		} else if files && grows.Yes() && closed.Yes() {
 			return []*diagnosis.Proof{grownIdle(pl, grows, closed, "closed")}
 		}
-		return evidence.Each(pl.AtConsumers(), func(at *evidence.Place) *diagnosis.Proof { return notGrown(at, grows) })
+		return evidence.Each(pl.AtConsumers(), func(at *evidence.Place) *diagnosis.Proof { return notGrown(at, grows, told) })
 	},
 }
 
@@ -49,17 +48,17 @@ func grownIdle(pl *evidence.Place, grows, idle evidence.Answer, says string) *di
 	}
 }
 
-func notGrown(pl *evidence.Place, grows evidence.Answer) *diagnosis.Proof {
+func notGrown(pl *evidence.Place, grows, told evidence.Answer) *diagnosis.Proof {
 	ns, claim := pl.Volume.ClaimRef()
 	want, backend, got := claims.Sizes(pl)
 	sizes := disk.SizesOf(pl, got.Value(), backend.Value())
 	_, atWork := fs.AtWork(pl.X, pl.Volume, pl.Node)
-	refused, waits := claims.RefusedOnNode(pl), claims.WaitsForNode(pl)
+	refused, waits := claims.RefusedOnNode(pl), evidence.Any(claims.WaitsForNode(pl), told)
 	p := &diagnosis.Proof{
-		Subject: diagnosis.ObjectSubject("PersistentVolumeClaim", ns, claim), Says: "unread",
-		With: words.Fields{"claim": ns + "/" + claim, "want": want.String(), "got": got.String(), "node": pl.Node, "device": sizes.Name},
+		Subject: diagnosis.ObjectSubject("PersistentVolumeClaim", ns, claim), Says: "unread", AtMost: map[bool]report.Certainty{true: report.Likely}[told.Yes()], // its driver may say what is not
+		With: words.Fields{"claim": ns + "/" + claim, "want": want.String(), "got": got.String(), "node": pl.Node, "device": sizes.Name, "who": map[bool]string{true: "kubelet"}[refused.Yes()]},
 		State: []evidence.Answer{evidence.Any(refused.With(sizes.Facts...), evidence.All(waits, claims.MountedHere(pl))),
-			grows, claims.BackendGrown(pl), claims.WantedHere(pl)},
+			evidence.Any(grows, told), claims.BackendGrown(pl), claims.WantedHere(pl), evidence.Any(grows, sizes.Far(got.Value()))},
 		Last: []evidence.Answer{evidence.Any(refused, sizes.Contradicts())},
 		LookAlikes: []diagnosis.LookAlike{
 			{Cause: "a filesystem that still grows", Is: atWork},
@@ -70,9 +69,6 @@ func notGrown(pl *evidence.Place, grows evidence.Answer) *diagnosis.Proof {
 	}
 	if sizes.Part != disk.Unread {
 		p.Says = string(sizes.Part)
-	}
-	if refused.Yes() {
-		p.With["who"] = "kubelet"
 	}
 	if refused.Yes() && len(pl.Volume.WaitingOn(pl.Node)) > 0 {
 		p.Severity = report.Blocking // it is grown before it is handed to the pod
