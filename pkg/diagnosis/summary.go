@@ -68,7 +68,7 @@ func (p *Pass) otherwise() string {
 			why = "it has no node, and no scheduler says why (it asks for " + pods.SchedulerOf(pod) + ")"
 		}
 		if why == "" {
-			why = pods.Hindrance(pod)
+			why = pods.Waits(p.Index, pod)
 		}
 		if why == "" && pod.Status.Phase == corev1.PodPending && pods.Unbegun(pod) != "" {
 			why = "its container " + pods.Unbegun(pod) + " is not made yet" + p.saidOfContainers(pod)

@@ -2,7 +2,11 @@ package diagnosis
 
 import (
 	"slices"
+	"strings"
 	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -14,11 +18,8 @@ const retried = 130 * time.Second
 // is gone, and with it what it had read. It may be so still, therefore it is the last word to the patient.
 func (t *texts) answered(v *snapshot.Volume, c *snapshot.Consumer, said []Text) []Text {
 	since := t.pluginSince(v.CSIName(), c.Node())
-	if since.IsZero() {
-		return said
-	}
 	before := func(x *Text) bool {
-		return x.Source == "event" && x.Mounts() && x.Fresh && !x.Aged && x.At.Before(since) && !slices.Contains(silent, x.Code)
+		return x.Source == "event" && x.Fresh && !x.Aged && !slices.Contains(silent, x.Code) && (x.Mounts() && x.At.Before(since) || t.repeats(v, x))
 	}
 	own := false
 	for i := range said {
@@ -33,6 +34,26 @@ func (t *texts) answered(v *snapshot.Volume, c *snapshot.Consumer, said []Text) 
 		t.standing[spoken{x.Locator, x.Raw}] = x.At
 	}
 	return said
+}
+
+// repeats tells whether the controller manager says once more what an attacher wrote down that is gone: it reads the
+// error of an attachment each time it is to attach (csi_attacher.go in pkg/volume/csi).
+func (t *texts) repeats(v *snapshot.Volume, x *Text) bool {
+	return x.Component == "attachdetach-controller" && slices.ContainsFunc(v.Attachments, func(va *storagev1.VolumeAttachment) bool {
+		e := va.Status.AttachError
+		return e != nil && e.Message != "" && strings.Contains(x.Raw, e.Message) && t.renewed(va.Spec.Attacher, e.Time.Time)
+	})
+}
+
+// renewed tells whether every attacher of a driver was started later than a moment, and none of them ends each time.
+func (t *texts) renewed(driver string, than time.Time) bool {
+	all := t.x.SidecarPods(driver, "csi-attacher")
+	return !than.IsZero() && len(all) > 0 && !slices.ContainsFunc(all, func(pod *corev1.Pod) bool {
+		return !slices.ContainsFunc(pod.Status.ContainerStatuses, func(c corev1.ContainerStatus) bool {
+			r := c.State.Running
+			return c.Name == "csi-attacher" && r != nil && r.StartedAt.After(than) && (c.RestartCount == 0 || t.x.Age(r.StartedAt.Time) >= retried)
+		})
+	})
 }
 
 // silent are the codes with which nobody of the driver has answered, or has not done so yet; the

@@ -62,11 +62,16 @@ func (t *texts) attachError(v *snapshot.Volume, va *storagev1.VolumeAttachment, 
 		return
 	}
 	at := e.Time.Time
-	t.add(v, Text{
+	x := Text{
 		Source: "api", Component: "csi-attacher", Node: va.Spec.NodeName, Reason: field,
 		Locator: "VolumeAttachment " + va.Name + " status." + field, At: at, Raw: e.Message,
 		Fresh: current && (at.IsZero() || t.x.Age(at) < freshText),
-	})
+	}
+	if x.Fresh && t.renewed(va.Spec.Attacher, at) { // who begins anew asks for every attachment, and has not said so of this one
+		x.Aged, x.Fresh = true, t.x.IsPatient()
+		t.standing[spoken{x.Locator, x.Raw}] = at
+	}
+	t.add(v, x)
 }
 
 // fromLonghorn takes the events and conditions of Longhorn's objects of the volume.

@@ -67,6 +67,11 @@ func TestSiblingsNFS(t *testing.T) {
 			"broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
 		"EFS: no mount target": {efsFailed("Failed to resolve \"fs-33559c06.efs.eu-west-1.amazonaws.com\" - check that your file system ID is correct, and ensure that the VPC has an EFS mount target for this file system ID."),
 			"broken: likely nfs-server-name-unresolvable PersistentVolume pv-data"},
+		"mount.nfs: an I/O error, and nothing is mounted": {nfs().Waits().FailedMount(nfsFailed("mount.nfs: Input/output error")).Entries("n1", "@dial/10.9.0.5:2049", "ok 1ms"),
+			"broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
+		"FSx for Lustre, whose ids have the form of EFS": {sketchWorld("fsx.csi.aws.com", "fs-0a1b", "accessModes: [ReadWriteMany]\ncsi: {driver: fsx.csi.aws.com, volumeHandle: fs-0a1b, volumeAttributes: {dnsname: fs-0a1b.fsx.eu-west-1.amazonaws.com, mountname: abcd}}").Waits().
+			FailedMount("MountVolume.SetUp failed for volume \"pv-data\" : rpc error: code = Internal desc = mount failed: exit status 5\nMounting command: mount\nMounting arguments: -t lustre fs-0a1b.fsx.eu-west-1.amazonaws.com@tcp:/abcd /m\nOutput: mount.lustre: mount fs-0a1b.fsx.eu-west-1.amazonaws.com@tcp:/abcd at /m failed: Input/output error\nIs the MGS running?"),
+			"broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
 		"EFS: times out": {efsFailed("mount.nfs4: Connection timed out"),
 			"broken: likely nfs-server-unreachable Node n1"},
 		"EFS: denied": {efsFailed("mount.nfs4: access denied by server while mounting 127.0.0.1:/"),

@@ -94,3 +94,30 @@ func TestPodThatWaitsForSomethingElse(t *testing.T) {
 		})
 	}
 }
+
+// TestPluginThatMissesAnObject: a plugin's pod that is not started for want of a Secret or ConfigMap says which.
+func TestPluginThatMissesAnObject(t *testing.T) {
+	t.Parallel()
+	const plugin, began, runs = "name: plugin-1,", "2026-01-02T11:20:00Z", "{name: node-driver-registrar, ready: true, restartCount: 0, state: {running: {startedAt: '2025-11-07T13:25:00Z'}}}, {name: driver, ready: true, restartCount: 0, state: {running: {startedAt: '2025-11-07T13:25:00Z'}}}"
+	waits := func(why, words string) *world {
+		w := attachFailed(ebs().Waits(), "AttachVolume.Attach failed for volume \"pv-data\" : CSINode n1 does not contain driver ebs.csi.aws.com").
+			Edit("uid: '70000000-0000-4000-8000-000000000001'}\nspec: {drivers: [{name: ebs.csi.aws.com, nodeID: n1, topologyKeys: null}]}", "uid: '70000000-0000-4000-8000-000000000001'}\nspec: {drivers: []}").
+			Without("n1", "var/lib/kubelet/plugins").Without("n1", "proc/4100/").
+			EditIn(plugin, runs, "{name: node-driver-registrar, ready: false, restartCount: 0, state: {waiting: {reason: ContainerCreating}}}, {name: driver, ready: false, restartCount: 0, state: {waiting: {"+why+"}}}").
+			EditIn(plugin, "phase: Running, startTime: '2025-11-07T13:25:00Z', conditions: [{type: Ready, status: 'True'}]", "phase: Pending, startTime: '"+began+"', conditions: [{type: Ready, status: 'False'}]").
+			EditIn(plugin, "creationTimestamp: '2025-11-07T13:25:00Z'", "creationTimestamp: '"+began+"'")
+		if words == "" {
+			return w
+		}
+		return w.Event("Pod", "plugin-1", "5000c0de-0000-4000-8000-000000000001", "FailedMount", "kubelet", "n1", "2026-01-02T11:59:00Z", words).
+			EditIn("name: plugin-1, uid: \"5000c0de", "namespace: shop", "namespace: kube-system")
+	}
+	const creating, unmade = "reason: ContainerCreating", "reason: CreateContainerConfigError, message: "
+	sayEach(t, map[string]said{
+		"a Secret that it mounts":           {waits(creating, "MountVolume.SetUp failed for volume \"cloud\" : secret \"cloud-config\" not found"), []string{"certain · csi-plugin-not-registered", "as Secret kube-system/cloud-config is not there"}, nil},
+		"a ConfigMap that it mounts":        {waits(creating, "MountVolume.SetUp failed for volume \"cfg\" : configmap \"ceph-csi-config\" not found"), []string{"as ConfigMap kube-system/ceph-csi-config is not there"}, nil},
+		"a Secret of its environment":       {waits(unmade+"'secret \"aws-secret\" not found'", ""), []string{"as Secret kube-system/aws-secret is not there"}, nil},
+		"a key of it":                       {waits(unmade+"'couldn''t find key key_id in Secret kube-system/aws-secret'", ""), []string{"as a key of Secret kube-system/aws-secret is not there"}, nil},
+		"nobody says why it is not started": {waits(creating, ""), []string{"certain · csi-plugin-not-registered"}, []string{"is not there"}},
+	})
+}

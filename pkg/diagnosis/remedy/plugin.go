@@ -54,6 +54,9 @@ func Register(n kubelet.Need, waits bool, dead evidence.Answer) []Step {
 	if !pods.Started(plugin) {
 		read = Check("See what keeps the plugin's pod from starting, and cure that.", Kubectl("-n", plugin.Namespace, "describe", "pod", plugin.Name))
 	}
+	if name := pods.Misses(n.At.X, plugin); name != "" {
+		read.Title = "Put in place what the driver's installation wants, " + name + ": the plugin's pod is started as soon as it is there. See what else the pod says."
+	}
 	if c := pods.OutOfMemory(plugin); c != "" {
 		read = Check("See the memory that container "+c+" may use, and raise the limit in the workload that makes the pod: the kernel ends it for that.",
 			Kubectl("-n", plugin.Namespace, "get", "pod", plugin.Name, "-o", "jsonpath={.spec.containers[*].resources.limits}"))

@@ -120,10 +120,12 @@ func elsewhere(v *snapshot.Volume, t diagnosis.Text) bool {
 	return is(t, message.NotConnected, message.PermissionDenied, message.OperationNotPermitted) && !is(t, message.InputOutputError, message.StaleHandle) && evpods.Outside(v, t)
 }
 
-// refusesMount tells whether mount(8) ended with a number of its own for a share
-// ("mount error(112): Host is down"): the volume is not there yet that could fail.
+// refusesMount tells whether mount(8) ended with a number of its own for a share ("mount error(112): Host is
+// down", "mount error 5 = Input/output error" of CephFS), or was called for one that is no path of the node: the
+// volume is not there yet that could fail.
 func refusesMount(t diagnosis.Text) bool {
-	return strings.Contains(t.Raw, "mount error(") && strings.HasPrefix(t.Op, "MountVolume")
+	called := t.MountSource != "" && (!strings.HasPrefix(t.MountSource, "/") || strings.HasPrefix(t.MountSource, "//"))
+	return strings.HasPrefix(t.Op, "MountVolume") && (called || strings.Contains(t.Raw, "mount error(") || strings.Contains(t.Raw, "mount error "))
 }
 
 // appLoses tells whether an application's log line is about data that it cannot

@@ -164,7 +164,7 @@ func byAttributes(v *snapshot.Volume) Kind {
 		return Ceph | FUSE
 	case v.Attribute("shareName") != "":
 		return NFS | SMB // Azure Files has both protocols
-	case efs.MatchString(v.Handle):
+	case efs.MatchString(v.Handle) && v.Attribute("mountname") == "": // FSx for Lustre has ids of the same form
 		return NFS
 	}
 	return Anything

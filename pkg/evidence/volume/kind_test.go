@@ -37,6 +37,7 @@ func TestKindOf(t *testing.T) {
 		"attributes of CephFS":                {csi("clusterID: c, fsName: f"), volume.Ceph | volume.FUSE},
 		"attributes of RBD":                   {csi("clusterID: c, pool: p, imageName: i"), volume.Disk},
 		"a share of a cloud, of one protocol": {csi("shareName: s, protocol: nfs"), volume.NFS},
+		"an id of EFS, mounted by Lustre":     {of("csi: {driver: fsx.csi.aws.com, volumeHandle: fs-0a1b2c, volumeAttributes: {dnsname: fs-0a1b2c.fsx.eu-west-1.amazonaws.com, mountname: abcd}}"), volume.Anything},
 		"EFS by its handle":                   {of("csi: {driver: efs.csi.aws.com, volumeHandle: 'fs-0a1b2c::fsap-0f'}"), volume.NFS},
 		"nothing is known":                    {csi(""), volume.Anything},
 		"the mount says NFS":                  {mounted(csi(""), "nfs4", "s:/p"), volume.NFS},

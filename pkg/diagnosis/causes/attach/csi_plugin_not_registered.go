@@ -107,7 +107,7 @@ func failing(pl *evidence.Place, f nodeplugin.Failing) *diagnosis.Proof {
 func about(pl *evidence.Place, driver string, plugin *corev1.Pod, says string, state ...evidence.Answer) *diagnosis.Proof {
 	p := &diagnosis.Proof{Subject: diagnosis.PodSubject(plugin), Says: says, State: state, With: words.Fields{
 		"pod": pods.Name(plugin), "driver": driver, "node": pl.Node, "state": pods.Doing(pl.X, plugin), "waiter": "", "registrar": "",
-		"said": pods.LastWords(pl.X, plugin).Text, "waits": pods.Hindrance(plugin)}}
+		"said": pods.LastWords(pl.X, plugin).Text, "waits": pods.Waits(pl.X, plugin)}}
 	p.Pod(plugin)
 	return p
 }
