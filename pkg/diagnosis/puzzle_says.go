@@ -2,6 +2,7 @@ package diagnosis
 
 import (
 	"cmp"
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/around"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/ceph"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/claims"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/cloud"
@@ -60,7 +62,7 @@ func (z puzzle) says() string {
 		return "The volume is " + silent + on + ", and a log has the complaint."
 	}
 	if z.text == nil {
-		return "The volume is " + silent + on + cmp.Or(z.warner(), ", and nobody says why") + "."
+		return "The volume is " + silent + on + cmp.Or(z.warner(), z.called(), ", and nobody says why") + "."
 	}
 	act := does + " the volume"
 	if to := map[Step]string{Attaching: " to", Detaching: " from"}[z.step]; to != "" {
@@ -117,6 +119,17 @@ func (z puzzle) warner() string {
 		if who, _, _ := strings.Cut(e.Component, "_"); who != "" && e.Type == corev1.EventTypeWarning && slices.Contains(z.s.Evidence, evidence.FromEvent(claims.Object(c), e)) {
 			return ", and " + who + " warns about its claim"
 		}
+	}
+	return ""
+}
+
+// called names a process that was called for the volume and does not come back, where nobody says more.
+func (z puzzle) called() string {
+	if z.p.View(z.node) == nil {
+		return ""
+	}
+	if q := around.Called(z.p.Index, z.volume, z.node); q != nil {
+		return fmt.Sprintf(": process %d (%s) waits for that inside the kernel (%s)", q.PID, q.Comm, cmp.Or(q.WChan, "D"))
 	}
 	return ""
 }

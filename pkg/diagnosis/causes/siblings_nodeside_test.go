@@ -121,3 +121,20 @@ func TestPluginThatMissesAnObject(t *testing.T) {
 		"nobody says why it is not started": {waits(creating, ""), []string{"certain · csi-plugin-not-registered"}, []string{"is not there"}},
 	})
 }
+
+// TestUnmountThatDoesNotComeBack: who was called for the volume's path and waits inside the kernel is named; who was
+// called for another's is not.
+func TestUnmountThatDoesNotComeBack(t *testing.T) {
+	t.Parallel()
+	called := func(path string) *world {
+		w := ebsMounted(ebs().Runs(0), "n1", 0).Attached("n1").EditIn("name: web-0,", ", labels", deleted+", labels").Without("n1", "proc/5000/").
+			EditIn("name: web-0,", "state: {running: {startedAt: '2025-12-31T12:00:10Z'}}", "state: {terminated: {exitCode: 0, reason: Completed, finishedAt: '2026-01-02T11:31:10Z'}}")
+		return w.Entries("n1", "proc/2400/comm", "umount", "proc/2400/cgroup", "0::/system.slice/kubelet.service", "proc/2400/cmdline", "umount␀"+path+"␀", "proc/2400/ns/mnt", "@link mnt:[4026531841]", "proc/2400/wchan", "percpu_down_write",
+			"proc/2400/stat", "2400 (umount) D 911 2400 2400 0 -1 4194560 0 0 0 0 10 10 0 0 20 0 1 0 1000 0 0 18446744073709551615", "proc/2400/status", "Name:\tumount\nState:\tD (disk sleep)\nTgid:\t2400\nPid:\t2400\nPPid:\t911\nUid:\t0\t0\t0\t0\nNSpid:\t2400")
+	}
+	const waits = "process 2400 (umount) waits for that inside the kernel (percpu_down_write)"
+	sayEach(t, map[string]said{
+		"of the volume": {called(ebs().Publish(0)), []string{waits}, []string{"nobody says why"}},
+		"of another":    {called("/var/lib/kubelet/pods/x/volumes/kubernetes.io~nfs/y"), []string{"nobody says why"}, []string{waits}},
+	})
+}
