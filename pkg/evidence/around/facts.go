@@ -64,10 +64,6 @@ func Kernel(x *snapshot.Index, v *snapshot.Volume, node string, texts []evidence
 	return out
 }
 
-// follows are the words with which Btrfs ends a mount whose reason it has told before (open_ctree in
-// fs/btrfs/disk-io.c).
-var follows = []string{"): open_ctree failed", "): failed to read the system array", "): failed to read chunk tree"}
-
 // asked is since when the volume is tried on a node: its oldest pod there, or recently.
 func asked(x *snapshot.Index, v *snapshot.Volume, node string) time.Time {
 	since := x.TakenAt.Add(-recently)

@@ -182,3 +182,7 @@ func ofDriver(driver string) Kind {
 	}
 	return Unknown
 }
+
+// follows are the words with which Btrfs ends a mount whose reason it has told before (open_ctree in
+// fs/btrfs/disk-io.c).
+var follows = []string{"): open_ctree failed", "): failed to read the system array", "): failed to read chunk tree"}
