@@ -40,8 +40,9 @@ func (t *texts) answered(v *snapshot.Volume, c *snapshot.Consumer, said []Text) 
 // error of an attachment each time it is to attach (csi_attacher.go in pkg/volume/csi).
 func (t *texts) repeats(v *snapshot.Volume, x *Text) bool {
 	return x.Component == "attachdetach-controller" && slices.ContainsFunc(v.Attachments, func(va *storagev1.VolumeAttachment) bool {
-		e := va.Status.AttachError
-		return e != nil && e.Message != "" && strings.Contains(x.Raw, e.Message) && t.renewed(va.Spec.Attacher, e.Time.Time)
+		return slices.ContainsFunc([]*storagev1.VolumeError{va.Status.AttachError, va.Status.DetachError}, func(e *storagev1.VolumeError) bool {
+			return e != nil && e.Message != "" && strings.Contains(x.Raw, e.Message) && t.renewed(va.Spec.Attacher, e.Time.Time)
+		})
 	})
 }
 
