@@ -68,7 +68,9 @@ func (p *Pass) otherwise() string {
 			why = "it has no node, and no scheduler says why (it asks for " + pods.SchedulerOf(pod) + ")"
 		}
 		if why == "" {
-			why = pods.Waits(p.Index, pod)
+			if why = pods.Waits(p.Index, pod); why != "" {
+				why += pods.Unread(pod)
+			}
 		}
 		if why == "" && pod.Status.Phase == corev1.PodPending && pods.Unbegun(pod) != "" {
 			why = "its container " + pods.Unbegun(pod) + " is not made yet" + p.saidOfContainers(pod)
