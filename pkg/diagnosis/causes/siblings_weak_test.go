@@ -102,8 +102,17 @@ func TestClaimForAVolumeMadeByHand(t *testing.T) {
 		}
 		return w
 	}
+	reserved := func(change ...string) *world {
+		return free(change...).EditIn("kind: PersistentVolume\n", "  persistentVolumeReclaimPolicy", "  claimRef: {namespace: shop, name: data}\n  persistentVolumeReclaimPolicy")
+	}
+	smaller := []string{"capacity: {storage: 10Gi}\n  persistent", "capacity: {storage: 5Gi}\n  persistent"}
 	const mismatch = "broken: certain claim-volume-mismatch PersistentVolumeClaim shop/data"
 	showEach(t, map[string]shown{
+		"reserved, it fits":                     {reserved(), "broken: unexplained claim-pending"},
+		"reserved, too small":                   {reserved(smaller...), mismatch},
+		"reserved, block":                       {reserved("volumeMode: Filesystem", "volumeMode: Block"), mismatch},
+		"reserved, a class that is not there":   {reserved(smaller...).Edit("storageClassName: '', resources", "storageClassName: manual, resources").Edit("storageClassName: ''\n", "storageClassName: manual\n"), mismatch},
+		"reserved, a class that makes volumes":  {reserved(smaller...).Edit("storageClassName: '', resources", "storageClassName: fast, resources"), "broken: unexplained claim-pending"},
 		"it fits":                               {free(), "broken: unexplained claim-pending"}, // the controller will bind it in a moment
 		"too small":                             {free("capacity: {storage: 10Gi}\n  persistent", "capacity: {storage: 5Gi}\n  persistent"), mismatch},
 		"selector":                              {free("storageClassName: '', resources", "selector: {matchLabels: {tier: db}}, storageClassName: '', resources"), mismatch},

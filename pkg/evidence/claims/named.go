@@ -61,6 +61,19 @@ func MadeOtherwise(c *corev1.PersistentVolumeClaim, pv *corev1.PersistentVolume)
 			evidence.FromAPI(Object(c), "spec.volumeAttributesClassName", cmp.Or(want, "empty")))
 }
 
+// Reserved asks what of a volume that is reserved for a pending claim by name does not satisfy the claim, which names no
+// volume itself: size, modes and class of attributes are compared then, class and selector are not (FindMatchingVolume
+// in component-helpers/storage/volume).
+func Reserved(c *corev1.PersistentVolumeClaim, pv *corev1.PersistentVolume) (lacks []string, is evidence.Answer) {
+	r := pv.Spec.ClaimRef
+	if r == nil || r.UID != "" && r.UID != c.UID || c.Status.Phase != corev1.ClaimPending || c.DeletionTimestamp != nil || pv.DeletionTimestamp != nil {
+		return nil, evidence.No()
+	}
+	lacks = unfit(pv, c)
+	return lacks, evidence.When(len(lacks) > 0, evidence.FromAPI("PersistentVolume "+pv.Name, "spec.claimRef", r.Namespace+"/"+r.Name),
+		evidence.FromAPI("PersistentVolume "+pv.Name, "spec compared with the claim", strings.Join(lacks, ", ")))
+}
+
 // Owns asks whether the claim that a volume is reserved for is there; one that is reserved
 // by name alone waits for it.
 func Owns(x *snapshot.Index, pv *corev1.PersistentVolume) evidence.Answer {

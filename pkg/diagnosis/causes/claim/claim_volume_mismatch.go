@@ -29,7 +29,7 @@ var ClaimVolumeMismatch = &diagnosis.Rule{
 		p := &diagnosis.Proof{Subject: diagnosis.ObjectSubject("PersistentVolumeClaim", c.Namespace, c.Name), With: words.Fields{"claim": c.Namespace + "/" + c.Name}}
 		switch pv := pl.X.PV(c.Spec.VolumeName); { // of two claims that name it, it is the volume of one
 		case c.Spec.VolumeName == "" && pl.Volume.PV != nil:
-			made(p, c, pl.Volume.PV)
+			reserved(p, pl, c, pl.Volume.PV)
 			p.Waiting = pl.X.Age(pl.Volume.PV.CreationTimestamp.Time) < time.Minute
 		case c.Spec.VolumeName == "":
 			nearest(p, pl, c)
@@ -62,11 +62,16 @@ func named(p *diagnosis.Proof, pl *evidence.Place, c *corev1.PersistentVolumeCla
 	}
 }
 
-// made is of a claim for which a volume was made that it cannot have.
-func made(p *diagnosis.Proof, c *corev1.PersistentVolumeClaim, pv *corev1.PersistentVolume) {
+// reserved is of a claim for which a volume was made, or set aside by hand, that it cannot have.
+func reserved(p *diagnosis.Proof, pl *evidence.Place, c *corev1.PersistentVolumeClaim, pv *corev1.PersistentVolume) {
 	why, is := claims.MadeOtherwise(c, pv)
 	p.Says, p.With["pv"], p.With["why"], p.State = "made", pv.Name, why, []evidence.Answer{is}
 	p.Steps = remedy.AnotherAttributesClass()
+	if lacks, is := claims.Reserved(c, pv); p.State[0].No() && is.Yes() {
+		p.Says, p.With["why"] = "reserved", words.List(lacks, 4)
+		p.State = []evidence.Answer{is, evidence.Any(claims.Static(pl, c), claims.NoClass(pl.X, c))}
+		p.Steps = remedy.Fit(c, pv, len(lacks))
+	}
 }
 
 // absent is of a claim that names a volume which does not exist.
