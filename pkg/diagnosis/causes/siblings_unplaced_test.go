@@ -1,6 +1,8 @@
 package causes
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/internal/sketch"
@@ -32,4 +34,30 @@ func TestPodsWithoutANode(t *testing.T) {
 		"not all nodes were read":          {lost().Gap("api//nodes", "Truncated"), "broken: likely topology-conflict PersistentVolume pv-data"},
 		"a gate that somebody set":         {gated(), "waiting: certain consumer-unschedulable Pod shop/web-0 waiting"},
 	})
+}
+
+// TestWayToAPlace: a name that no node has is no matter of zones, nor of the pod's selector.
+func TestWayToAPlace(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		w     *world
+		steps []string
+	}{
+		"a name that no node has": {unscheduled(sketch.NewWorld("", "", strings.ReplaceAll(localPV, "values: [n1]", "values: [n9]")), "0/3 nodes are available: 3 node(s) didn't match PersistentVolume's node affinity."), []string{"Bring the node back"}},
+		"a cordon":                {unscheduled(sketch.NewWorld("", "", localPV), "0/3 nodes are available: 1 node(s) were unschedulable, 2 node(s) didn't match PersistentVolume's node affinity.").Edit("spec: {podCIDR: 10.42.11.0/24}", "spec: {podCIDR: 10.42.11.0/24, unschedulable: true, taints: [{key: node.kubernetes.io/unschedulable, effect: NoSchedule}]}"), []string{"Change what keeps the pod"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, r := c.w.Verdict(t, Catalog(), "pvc shop/data")
+			var got []string
+			for _, s := range r.RootCauses[0].Remedies {
+				if len(s.Commands) == 0 {
+					got = append(got, s.Title)
+				}
+			}
+			if !slices.EqualFunc(got, c.steps, strings.HasPrefix) {
+				t.Errorf("%q", got)
+			}
+		})
+	}
 }

@@ -22,6 +22,7 @@ type Conflict struct {
 	Own     string             // what the pod asks for
 	Apart   bool               // no node may use all of the volumes
 	Missing string             // places that are gone, down or cordoned
+	Gone    bool               // a host name is wanted that no node has
 	Nodes   string             // node by node
 	Is      evidence.Answer
 	facts   []report.Evidence
@@ -61,7 +62,8 @@ func NoNodeFits(x *snapshot.Index, pod *corev1.Pod) (Conflict, bool) {
 	if len(bound) == 0 || len(fits) == 0 {
 		return Conflict{}, false // the pod's own placement excludes every node, whatever its volumes are
 	}
-	c := Conflict{Guilty: excluding(fits), Own: placementText(pod), Apart: len(bound) > 1 && !left, Nodes: perNode(fits), Missing: missingPlaces(x, bound)}
+	c := Conflict{Guilty: excluding(fits), Own: placementText(pod), Apart: len(bound) > 1 && !left, Nodes: perNode(fits)}
+	c.Missing, c.Gone = missingPlaces(x, bound)
 	if len(c.Guilty) == 0 && !left {
 		c.Guilty = bound // the volumes' places do not meet, or are gone
 	}

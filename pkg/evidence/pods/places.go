@@ -49,7 +49,7 @@ func onlySilent(pod *corev1.Pod, n *corev1.Node) bool {
 
 // missingPlaces names the single nodes that volumes are bound to and that are gone, down or
 // cordoned. That one is gone can be said only when all nodes were read.
-func missingPlaces(x *snapshot.Index, volumes []*snapshot.Volume) string {
+func missingPlaces(x *snapshot.Index, volumes []*snapshot.Volume) (text string, gone bool) {
 	var out []string
 	for _, v := range volumes {
 		for _, r := range wantedOf([]*snapshot.Volume{v}) {
@@ -60,6 +60,7 @@ func missingPlaces(x *snapshot.Index, volumes []*snapshot.Volume) string {
 			i := slices.IndexFunc(x.Cluster.Nodes, func(n *corev1.Node) bool { return n.Labels[corev1.LabelHostname] == host })
 			if i < 0 {
 				if evidence.Resource(x, "/nodes").Complete() {
+					gone = true
 					out = append(out, fmt.Sprintf("No node has the host name label %s that volume %s wants: the node was removed or renamed, or the name is misspelt. The nodes here are called %s.", host, v.PVName(), hostNames(x.Cluster.Nodes)))
 				}
 				continue
@@ -72,7 +73,7 @@ func missingPlaces(x *snapshot.Index, volumes []*snapshot.Volume) string {
 			}
 		}
 	}
-	return strings.Join(out, " ")
+	return strings.Join(out, " "), gone
 }
 
 // hostNames are the host name labels of the nodes, at most six of them.

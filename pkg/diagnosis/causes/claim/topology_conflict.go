@@ -46,11 +46,7 @@ func conflict(pl *evidence.Place, c pods.Conflict, says string) *diagnosis.Proof
 		// The scheduler looks at the same objects; what was not read of them may hold another reason.
 		State: []evidence.Answer{c.Is},
 		Last:  []evidence.Answer{c.Whole(pl.X)},
-		Steps: []remedy.Step{
-			remedy.Words("Where a volume wants a host name that no node has: bring the node back under that name, or make a new PersistentVolume for the same directory or disk with the right name (the affinity of a PersistentVolume cannot be changed; set the policy of the old one to Retain before it is removed)."),
-			remedy.Words("Where the volumes lie in different zones: use a StorageClass with volumeBindingMode WaitForFirstConsumer, and create or migrate one of the volumes again so that both lie in one zone."),
-			remedy.Words("Where the pod's selector, affinity or a taint excludes the volume's place: change that, bring the node back or add one there, or move the data. Do not edit the nodeAffinity of a volume: the disk stays where it is."),
-		},
+		Steps: placements(c),
 	}
 	p.Volume(c.Bound...)
 	if len(c.Guilty) > 0 {
@@ -64,4 +60,19 @@ func conflict(pl *evidence.Place, c pods.Conflict, says string) *diagnosis.Proof
 		p.With["all"] = "all of these volumes"
 	}
 	return p
+}
+
+// placements are the ways out of what keeps the volumes and the pod apart.
+func placements(c pods.Conflict) []remedy.Step {
+	var out []remedy.Step
+	if c.Gone {
+		out = append(out, remedy.Words("Bring the node back under the host name that the volume wants, or make a new PersistentVolume for the same directory or disk with the right name (the affinity of a PersistentVolume cannot be changed; set the policy of the old one to Retain before it is removed)."))
+	}
+	if c.Apart && !c.Gone {
+		out = append(out, remedy.Words("Use a StorageClass with volumeBindingMode WaitForFirstConsumer, and create or migrate one of the volumes again so that all lie in one place."))
+	}
+	if len(out) == 0 || c.Own != "" {
+		out = append(out, remedy.Words("Change what keeps the pod from the volume's place (its selector, affinity, a taint, a cordon), bring the node back or add one there, or move the data. Do not edit the nodeAffinity of a volume: the disk stays where it is."))
+	}
+	return out
 }
