@@ -68,8 +68,8 @@ func hostLogs(view *snapshot.NodeView) []string {
 // stand in it. Else a line from the future does: zones are whole quarters of an hour apart,
 // and the newest line is a moment old. A zone behind UTC shows itself by the kernel alone.
 func zoneOf(x *snapshot.Index, view *snapshot.NodeView) time.Duration {
-	const quarter = 15 * time.Minute
-	var ahead time.Duration
+	var newest time.Time
+	var kernels []time.Duration
 	boot, now := view.Facts.Identity.Boot(), view.Facts.Identity.Clock
 	if now.IsZero() {
 		now = x.TakenAt
@@ -81,16 +81,32 @@ func zoneOf(x *snapshot.Index, view *snapshot.NodeView) time.Duration {
 				continue
 			}
 			if up, ok := uptime(line); ok && !boot.IsZero() {
-				return at.Sub(boot.Add(up)).Round(quarter)
+				kernels = append(kernels, at.Sub(boot.Add(up)))
 			}
-			ahead = max(ahead, at.Sub(now))
+			if at.After(newest) {
+				newest = at
+			}
 		}
 	}
-	if ahead < quarter/3 {
-		return 0 // clocks of machines differ a little
+	ahead := newest.Sub(now)
+	for _, k := range kernels {
+		if zone := k.Round(quarter); isZone(zone) && (k-zone).Abs() < differ && ahead-zone < differ {
+			return zone
+		}
 	}
-	return (ahead + quarter - 1).Truncate(quarter)
+	if zone := (ahead + quarter - 1).Truncate(quarter); ahead >= differ && isZone(zone) {
+		return zone
+	}
+	return 0
 }
+
+const (
+	quarter = 15 * time.Minute
+	differ  = quarter / 3 // clocks of machines differ by less, mostly
+)
+
+// isZone tells whether a difference can be that of a time zone; that of a record of an earlier boot can be any.
+func isZone(d time.Duration) bool { return -12*time.Hour <= d && d <= 14*time.Hour }
 
 // backwards are the last lines of a log, the newest first.
 func backwards(content string) iter.Seq[string] {

@@ -62,12 +62,15 @@ func TestHostLines(t *testing.T) {
 	t.Parallel()
 	takenAt := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 	for name, test := range map[string]struct{ log, want string }{
-		"UTC":                        {"Jan  2 11:58:00 n1 kubelet[1]: x\nJan  2 11:59:00 n1 kubelet[1]: y", "11:58 11:59"},
-		"ahead, by the newest line":  {"Jan  2 12:50:00 n1 kubelet[1]: x\nJan  2 13:59:00 n1 kubelet[1]: y", "10:50 11:59"},
-		"ahead, by half an hour":     {"I0102 17:20:00.1 1 a.go:1] x\nI0102 17:28:00.1 1 a.go:1] y", "11:50 11:58"},
-		"behind, by the kernel":      {"Jan  2 06:30:00 n1 kernel: [  5400.000000] sd 0:0:0:0: x\nJan  2 06:59:00 n1 kubelet[1]: y", "11:30 11:59"},
-		"the clock is a little fast": {"Jan  2 11:59:00 n1 kubelet[1]: x\nJan  2 12:01:00 n1 kubelet[1]: y", "11:59 12:01"},
-		"the lines say their zone":   {"2026-01-02T13:58:00+02:00 n1 kubelet[1]: x\n2026-01-02T13:59:00+02:00 n1 kubelet[1]: y", "11:58 11:59"},
+		"UTC":                          {"Jan  2 11:58:00 n1 kubelet[1]: x\nJan  2 11:59:00 n1 kubelet[1]: y", "11:58 11:59"},
+		"ahead, by the newest line":    {"Jan  2 12:50:00 n1 kubelet[1]: x\nJan  2 13:59:00 n1 kubelet[1]: y", "10:50 11:59"},
+		"ahead, by half an hour":       {"I0102 17:20:00.1 1 a.go:1] x\nI0102 17:28:00.1 1 a.go:1] y", "11:50 11:58"},
+		"behind, by the kernel":        {"Jan  2 06:30:00 n1 kernel: [  5400.000000] sd 0:0:0:0: x\nJan  2 06:59:00 n1 kubelet[1]: y", "11:30 11:59"},
+		"of an earlier boot, then UTC": {"Jan  2 07:30:00 n1 kernel: [  5400.000000] sd 0:0:0:0: x\nJan  2 11:59:00 n1 kubelet[1]: y", "07:30 11:59"},
+		"of a boot days ago":           {"Dec 30 11:28:00 n1 kernel: [  5400.000000] sd 0:0:0:0: x\nDec 30 11:59:00 n1 kubelet[1]: y", "11:28 11:59"},
+		"a record of each of two":      {"Jan  2 04:20:00 n1 kernel: [  5400.000000] sd 0:0:0:0: x\nJan  2 06:30:00 n1 kernel: [  5400.000000] sd 0:0:0:0: x\nJan  2 06:59:00 n1 kubelet[1]: y", "09:20 11:30 11:59"},
+		"the clock is a little fast":   {"Jan  2 11:59:00 n1 kubelet[1]: x\nJan  2 12:01:00 n1 kubelet[1]: y", "11:59 12:01"},
+		"the lines say their zone":     {"2026-01-02T13:58:00+02:00 n1 kubelet[1]: x\n2026-01-02T13:59:00+02:00 n1 kubelet[1]: y", "11:58 11:59"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
