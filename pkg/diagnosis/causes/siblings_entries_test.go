@@ -86,6 +86,7 @@ func TestWatcherOfALivingNode(t *testing.T) {
 	showEach(t, map[string]shown{
 		"nobody was seen to go":       {watched(), "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
 		"a pod goes from that node":   {left(), "broken: certain rbd-lock-or-watcher-stale PersistentVolume pv-data"},
+		"it is one of its pods":       {left().Edit("watcher=10.0.0.12", "watcher=10.42.12.9"), "waiting: likely rbd-lock-or-watcher-stale PersistentVolume pv-data waiting"},
 		"a pod goes from another one": {left().EditIn("name: web-9", "nodeName: n2", "nodeName: n3"), "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
 	})
 	_, r := watched().Unprobed("n2", "PodRejected").Verdict(t, Catalog(), "pvc shop/data")
@@ -94,8 +95,10 @@ func TestWatcherOfALivingNode(t *testing.T) {
 	}
 	notRuledOut(t, notReady(watched(), "n2", "2026-01-02T11:20:00Z"), "node-down")
 	for name, w := range map[string]*world{
-		"its address":      watched(),
-		"of its pods":      watched().Edit("watcher=10.0.0.12", "watcher=10.42.12.9"),
+		"its address": watched(),
+		"of its pods": watched().Edit("watcher=10.0.0.12", "watcher=10.42.12.9"),
+		"of its pod, which has an address of another's range": watched().Edit("watcher=10.0.0.12", "watcher=10.42.11.9").
+			Add("apiVersion: v1\nkind: Pod\nmetadata: {namespace: tools, name: backup, uid: '8a0c0de0-0000-4000-8000-000000000009'}\nspec: {nodeName: n2, containers: [{name: b, image: b}]}\nstatus: {phase: Running, podIP: 10.42.11.9}\n"),
 		"the second of it": watched().Edit("watcher=10.0.0.12", "watcher=10.0.0.11:0/7 client.7 cookie=1\\twatcher=10.0.0.12"),
 	} {
 		_, r := w.Verdict(t, Catalog(), "pvc shop/data")

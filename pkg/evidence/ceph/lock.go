@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	storagev1 "k8s.io/api/storage/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
@@ -180,14 +182,14 @@ func ofAnotherImage(view *snapshot.NodeView, v *snapshot.Volume, line string) bo
 	return false
 }
 
-// deadWatcher finds the address of a watcher that rbd status named, when it is that of a probed node on which
-// an owner was seen to go, and every node that had the volume was probed and maps it nowhere.
+// deadWatcher finds the address of a watcher that rbd status named, when it is that of a probed node itself (what runs
+// in a pod maps nothing there), on which an owner was seen to go, and every node that had the volume was probed and maps it nowhere.
 func deadWatcher(pl *evidence.Place, owners []Owner) string {
 	if slices.ContainsFunc(pl.X.NodesOf(pl.Volume), func(n string) bool { return pl.X.View(n) == nil }) {
 		return ""
 	}
 	address, node := WatcherOn(pl)
-	if pl.X.View(node) == nil || !slices.ContainsFunc(owners, func(o Owner) bool { return o.Node == node }) {
+	if pl.X.View(node) == nil || machineAt(pl.X, address) != node || !slices.ContainsFunc(owners, func(o Owner) bool { return o.Node == node }) {
 		return ""
 	}
 	return address + " (node " + node + ")"
@@ -210,17 +212,34 @@ func WatcherOn(pl *evidence.Place) (address, node string) {
 	return address, node
 }
 
-// nodeAt is the node of an address: its own, a pod's on it, or one that it gives to its pods.
+// nodeAt is the node of an address: its own, a pod's on it, or one that it gives to its pods. A network may give a
+// pod an address of another node's range.
 func nodeAt(x *snapshot.Index, address string) string {
+	if n := machineAt(x, address); n != "" {
+		return n
+	}
+	for _, pod := range x.Cluster.Pods {
+		if pod.Status.PodIP == address && !snapshot.PodFinished(pod) {
+			return pod.Spec.NodeName
+		}
+	}
 	addr, err := netip.ParseAddr(address)
 	for _, n := range x.Cluster.Nodes {
-		if snapshot.HasAddress(n, address) || err == nil && snapshot.GivesOut(n, addr) {
+		if err == nil && snapshot.GivesOut(n, addr) && !slices.ContainsFunc(x.Cluster.Pods, func(pod *corev1.Pod) bool {
+			ip, err := netip.ParseAddr(pod.Status.PodIP)
+			return err == nil && pod.Spec.NodeName != n.Name && snapshot.GivesOut(n, ip)
+		}) {
 			return n.Name
 		}
 	}
-	for _, pod := range x.Cluster.Pods {
-		if pod.Status.PodIP == address {
-			return pod.Spec.NodeName
+	return ""
+}
+
+// machineAt is the node whose own an address is.
+func machineAt(x *snapshot.Index, address string) string {
+	for _, n := range x.Cluster.Nodes {
+		if snapshot.HasAddress(n, address) {
+			return n.Name
 		}
 	}
 	return ""
