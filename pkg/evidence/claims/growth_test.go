@@ -84,6 +84,14 @@ func machine(s *sketch.Sketch, sectors, blocks string) *sketch.Sketch {
 		"sys/class/block/sdb/dev", "8:16", "sys/class/block/sdb/size", sectors, "@statfs"+mount, blocks+" 100 100 655360 589824 4096")
 }
 
+// mapped is node n1 with the volume on a map of the new size above two disks of the old one.
+func mapped(s *sketch.Sketch, uuid string) *sketch.Sketch {
+	const mount, at = "/var/lib/kubelet/plugins/kubernetes.io/csi/pv/pv-1/globalmount", "sys/class/block/dm-0/"
+	return s.Node("n1", "proc/1/mountinfo", "21 1 8:2 / / rw shared:1 - ext4 /dev/sda2 rw\n30 21 253:0 / "+mount+" rw shared:2 - ext4 /dev/mapper/vol rw", "@statfs"+mount, "5153750 100 100 655360 589824 4096",
+		at+"dev", "253:0", at+"size", "41943040", at+"dm/name", "vol", at+"dm/uuid", uuid, at+"slaves/sdc", "@link ../../../sdc", at+"slaves/sdd", "@link ../../../sdd",
+		"sys/class/block/sdc/dev", "8:32", "sys/class/block/sdc/size", "20971520", "sys/class/block/sdd/dev", "8:48", "sys/class/block/sdd/size", "20971520")
+}
+
 func TestGrowth(t *testing.T) {
 	t.Parallel()
 	grown := func() *sketch.Sketch {
@@ -95,34 +103,37 @@ func TestGrowth(t *testing.T) {
 		sketch *sketch.Sketch
 		want   []string
 	}{
-		"the resizer works":                {raised("10Gi", ""), []string{}},
-		"the resizer is down":              {raised("10Gi", "").Edit("{name: csi-resizer, ready: true}", "{name: csi-resizer, ready: false}"), []string{"certain " + is}},
-		"it is down and has begun":         {raised("10Gi", "").Edit("{name: csi-resizer, ready: true}", "{name: csi-resizer, ready: false}").Add(claimEvent("Resizing", resizer, "x")), []string{}},
-		"no resizer":                       {raised("10Gi", "").Edit("{name: csi-resizer, image: csi-resizer}", "{name: plugin, image: plugin}"), []string{"likely " + is}},
-		"no resizer, pods were not read":   {raised("10Gi", "").Edit("{name: csi-resizer, image: csi-resizer}", "{name: plugin, image: plugin}").Gap("api//pods", "Forbidden"), []string{}},
-		"it may not patch":                 {raised("10Gi", "").Add(role("get")), []string{"certain " + is}},
-		"it may patch":                     {raised("10Gi", "").Add(role("patch")), []string{}},
-		"an old one may update":            {raised("10Gi", "").Add(role("update")), []string{}},
-		"roles were not read":              {raised("10Gi", "").Add(role("get")).Gap("api/rbac.authorization.k8s.io/clusterroles", "Forbidden"), []string{}},
-		"its log says so":                  {raised("10Gi", "").File("logs/kube-system/ctl-0/csi-resizer.log", `E0102 11:59:00.000000 1 x.go:1] forbidden: User "system:serviceaccount:kube-system:ctl" cannot list resource "pods"`), []string{"certain " + is}},
-		"its log said so":                  {raised("10Gi", "").File("logs/kube-system/ctl-0/csi-resizer.log", `E0102 10:59:00.000000 1 x.go:1] forbidden: User "system:serviceaccount:kube-system:ctl" cannot list resource "pods"`), []string{}},
-		"refused":                          {raised("10Gi", "").Add(claimEvent("VolumeResizeFailed", resizer, `resize volume "pv-1" by resizer "disk.example.com" failed: too large`)), []string{"certain " + is}},
-		"asked, and it hangs":              {raised("10Gi", "").Add(claimEvent("VolumeResizeFailed", resizer, `resize volume "pv-1" by resizer "disk.example.com" failed: rpc error: code = DeadlineExceeded desc = context deadline exceeded`)), []string{}},
-		"refused, by state":                {raised("10Gi", ", allocatedResourceStatuses: {storage: ControllerResizeInfeasible}"), []string{"certain " + is}},
-		"refused and done since":           {raised("10Gi", "").Add(strings.ReplaceAll(claimEvent("VolumeResizeFailed", resizer, "no"), "11:59", "11:57"), claimEvent("VolumeResizeSuccessful", resizer, "yes")), []string{}},
-		"kubelet's text is no refusal":     {raised("10Gi", "").Add(claimEvent("VolumeResizeFailed", "kubelet", node), claimEvent("Resizing", resizer, "x")), []string{}},
-		"failed on the node":               {raised("20Gi", pending).Add(claimEvent("VolumeResizeFailed", "kubelet", node)), []string{"certain " + is}},
-		"failed on the node, by state":     {raised("20Gi", ", allocatedResourceStatuses: {storage: NodeResizeInfeasible}"), []string{"certain " + is}},
-		"a directory of a node":            {raised("10Gi", "").Edit("csi: {driver: disk.example.com, volumeHandle: vol-0a1b2c}", "hostPath: {path: /opt/x}"), []string{"likely " + is}},
-		"a volume of another kind":         {raised("10Gi", "").Edit("csi: {driver: disk.example.com, volumeHandle: vol-0a1b2c}", "flexVolume: {driver: example.com/disk}"), []string{}},
-		"the node waits for an hour":       {raised("20Gi", pending), []string{"likely " + is}},
-		"the disk kept its size":           {machine(raised("20Gi", pending), "20971520", "2576875"), []string{"certain " + is}},
-		"the file system kept its size":    {machine(raised("20Gi", pending), "41943040", "2576875"), []string{"certain " + is}},
-		"everything has grown":             {machine(raised("20Gi", pending), "41943040", "5153750"), []string{}},
-		"a moment ago":                     {machine(raised("20Gi", pending).Edit("11:00:00Z'}]", "11:59:00Z'}]"), "20971520", "2576875"), []string{}},
-		"nobody uses it":                   {raised("20Gi", pending).Edit("claimName: data", "claimName: other"), []string{"certain " + is + " waiting"}},
-		"nobody uses it, a node has tried": {raised("20Gi", ", allocatedResourceStatuses: {storage: NodeResizeInfeasible}").Edit("claimName: data", "claimName: other"), []string{"certain " + is}},
-		"its only pod may not write":       {raised("20Gi", pending).Edit("claimName: data", "claimName: data, readOnly: true"), []string{"certain " + is}},
+		"the resizer works":                   {raised("10Gi", ""), []string{}},
+		"the resizer is down":                 {raised("10Gi", "").Edit("{name: csi-resizer, ready: true}", "{name: csi-resizer, ready: false}"), []string{"certain " + is}},
+		"it is down and has begun":            {raised("10Gi", "").Edit("{name: csi-resizer, ready: true}", "{name: csi-resizer, ready: false}").Add(claimEvent("Resizing", resizer, "x")), []string{}},
+		"no resizer":                          {raised("10Gi", "").Edit("{name: csi-resizer, image: csi-resizer}", "{name: plugin, image: plugin}"), []string{"likely " + is}},
+		"no resizer, pods were not read":      {raised("10Gi", "").Edit("{name: csi-resizer, image: csi-resizer}", "{name: plugin, image: plugin}").Gap("api//pods", "Forbidden"), []string{}},
+		"it may not patch":                    {raised("10Gi", "").Add(role("get")), []string{"certain " + is}},
+		"it may patch":                        {raised("10Gi", "").Add(role("patch")), []string{}},
+		"an old one may update":               {raised("10Gi", "").Add(role("update")), []string{}},
+		"roles were not read":                 {raised("10Gi", "").Add(role("get")).Gap("api/rbac.authorization.k8s.io/clusterroles", "Forbidden"), []string{}},
+		"its log says so":                     {raised("10Gi", "").File("logs/kube-system/ctl-0/csi-resizer.log", `E0102 11:59:00.000000 1 x.go:1] forbidden: User "system:serviceaccount:kube-system:ctl" cannot list resource "pods"`), []string{"certain " + is}},
+		"its log said so":                     {raised("10Gi", "").File("logs/kube-system/ctl-0/csi-resizer.log", `E0102 10:59:00.000000 1 x.go:1] forbidden: User "system:serviceaccount:kube-system:ctl" cannot list resource "pods"`), []string{}},
+		"refused":                             {raised("10Gi", "").Add(claimEvent("VolumeResizeFailed", resizer, `resize volume "pv-1" by resizer "disk.example.com" failed: too large`)), []string{"certain " + is}},
+		"asked, and it hangs":                 {raised("10Gi", "").Add(claimEvent("VolumeResizeFailed", resizer, `resize volume "pv-1" by resizer "disk.example.com" failed: rpc error: code = DeadlineExceeded desc = context deadline exceeded`)), []string{}},
+		"refused, by state":                   {raised("10Gi", ", allocatedResourceStatuses: {storage: ControllerResizeInfeasible}"), []string{"certain " + is}},
+		"refused and done since":              {raised("10Gi", "").Add(strings.ReplaceAll(claimEvent("VolumeResizeFailed", resizer, "no"), "11:59", "11:57"), claimEvent("VolumeResizeSuccessful", resizer, "yes")), []string{}},
+		"kubelet's text is no refusal":        {raised("10Gi", "").Add(claimEvent("VolumeResizeFailed", "kubelet", node), claimEvent("Resizing", resizer, "x")), []string{}},
+		"failed on the node":                  {raised("20Gi", pending).Add(claimEvent("VolumeResizeFailed", "kubelet", node)), []string{"certain " + is}},
+		"failed on the node, by state":        {raised("20Gi", ", allocatedResourceStatuses: {storage: NodeResizeInfeasible}"), []string{"certain " + is}},
+		"a directory of a node":               {raised("10Gi", "").Edit("csi: {driver: disk.example.com, volumeHandle: vol-0a1b2c}", "hostPath: {path: /opt/x}"), []string{"likely " + is}},
+		"a volume of another kind":            {raised("10Gi", "").Edit("csi: {driver: disk.example.com, volumeHandle: vol-0a1b2c}", "flexVolume: {driver: example.com/disk}"), []string{}},
+		"the node waits for an hour":          {raised("20Gi", pending), []string{"likely " + is}},
+		"the disk kept its size":              {machine(raised("20Gi", pending), "20971520", "2576875"), []string{"certain " + is}},
+		"the file system kept its size":       {machine(raised("20Gi", pending), "41943040", "2576875"), []string{"certain " + is}},
+		"the disk grew, of decimal gigabytes": {machine(raised("20Gi", pending), "39062500", "4700000"), []string{}},
+		"a map of two parts has grown":        {mapped(raised("20Gi", pending), "vol"), []string{}},
+		"the paths of a map kept their size":  {mapped(raised("20Gi", pending), "mpath-vol"), []string{"certain " + is}},
+		"everything has grown":                {machine(raised("20Gi", pending), "41943040", "5153750"), []string{}},
+		"a moment ago":                        {machine(raised("20Gi", pending).Edit("11:00:00Z'}]", "11:59:00Z'}]"), "20971520", "2576875"), []string{}},
+		"nobody uses it":                      {raised("20Gi", pending).Edit("claimName: data", "claimName: other"), []string{"certain " + is + " waiting"}},
+		"nobody uses it, a node has tried":    {raised("20Gi", ", allocatedResourceStatuses: {storage: NodeResizeInfeasible}").Edit("claimName: data", "claimName: other"), []string{"certain " + is}},
+		"its only pod may not write":          {raised("20Gi", pending).Edit("claimName: data", "claimName: data, readOnly: true"), []string{"certain " + is}},
 		"its only pod may not write, and pods were not all read": {raised("20Gi", pending).Edit("claimName: data", "claimName: data, readOnly: true").Gap("api//pods", "Forbidden"), []string{}},
 		"a raw device":                                 {raised("20Gi", pending).Edit("accessModes: [ReadWriteOnce], claimRef", "accessModes: [ReadWriteOnce], volumeMode: Block, claimRef").Add(claimEvent("VolumeResizeFailed", "kubelet", node)), []string{"certain " + is}},
 		"errors in the file system":                    {raised("20Gi", pending).Add(claimEvent("VolumeResizeFailed", "kubelet", "NodeExpandVolume failed: There are errors in the filesystem, so online resizing is not allowed")), []string{}},

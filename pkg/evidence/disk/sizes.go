@@ -48,7 +48,7 @@ func SizesOf(pl *evidence.Place, before, after int64) Sizes {
 	own := bases(pl.View, pl.View.Device(d.Dev))
 	for _, base := range own {
 		out.Facts = append(out.Facts, sizeFact(pl.Node, base))
-		if base.Sectors*sector < after && out.Part == Unread {
+		if kept(base.Sectors*sector, before, after) && out.Part == Unread {
 			out.Part, out.Name, out.size = Device, base.Name, base.Sectors*sector
 			if joined(base) {
 				out.Part = Joined
@@ -67,6 +67,12 @@ func SizesOf(pl *evidence.Place, before, after int64) Sizes {
 	}
 	out.filesystem(pl, top, before, after)
 	return out
+}
+
+// kept tells whether a disk has its old size. One that is larger than that has grown, though a driver may round, or
+// count in decimal gigabytes.
+func kept(size, before, after int64) bool {
+	return size < after && (size <= before || size < after/10*9)
 }
 
 // bases are the devices that are as large as the volume: its disk, each path of a map, its logical volume.
@@ -90,9 +96,9 @@ func bases(view *snapshot.NodeView, b *probes.BlockDevice) []*probes.BlockDevice
 	return out
 }
 
-// joined tells a device that the kernel makes of parts of disks.
+// joined tells a device that the kernel makes of parts of disks. Only a map of paths is as large as each of its several.
 func joined(b *probes.BlockDevice) bool {
-	return IsArray(b) || IsMapped(b, "LVM-")
+	return IsArray(b) || IsMapped(b, "LVM-") || len(b.Slaves) > 1 && !IsMapped(b, "mpath-")
 }
 
 // filesystem judges the filesystem: its blocks do not count what it needs for itself, so
