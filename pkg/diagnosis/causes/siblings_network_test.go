@@ -200,6 +200,7 @@ func TestSiblingsSMB(t *testing.T) {
 		"share deleted under a mount, a kernel of 5.15":                     {lostShare("EAGAIN", `\\10.9.0.6\Data`), "broken: certain smb-mount-refused PersistentVolume pv-data"},
 		"share deleted under a mount, and nobody dialled":                   {lostShare("EAGAIN", `\\10.9.0.6\data`).Without("n1", "@dial/"), "broken: certain smb-mount-refused PersistentVolume pv-data"},
 		"share deleted under a mount that shall go":                         {lostShare("ENOENT", `\\10.9.0.6\data`).EditIn("name: web-0,", ", labels", deleted+", labels"), "broken: certain smb-mount-refused PersistentVolume pv-data"},
+		"share was away for a while, and now its mount is silent":           {lostShare("EHOSTDOWN", "").Kernel("n1", `400|CIFS: VFS: \\10.9.0.6\data BAD_NETWORK_NAME: \\10.9.0.6\data`), "broken: unexplained volume-io-error"},
 		"another share of the server deleted":                               {lostShare("EAGAIN", `\\10.9.0.6\data2`), "broken: unexplained volume-io-error"},
 		"another share of the server deleted, and this one lacks something": {lostShare("ENOENT", `\\10.9.0.6\data2`), "broken: likely smb-mount-refused PersistentVolume pv-data"},
 		"share deleted under a mount, and now nothing answers":              {lostShare("EAGAIN", `\\10.9.0.6\data`).Entries("n1", "@dial/10.9.0.6:445", "timeout 3s"), "broken: certain smb-server-unreachable Node n1"},

@@ -3,10 +3,14 @@ package smb
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 )
+
+// again is within what time a kernel says once more that a share is not there.
+const again = 2 * time.Minute
 
 // lost is the misfit of a mount that stands, and below which the server has something else, or nothing. A port
 // that does not answer now is what counts.
@@ -36,11 +40,12 @@ func (s Share) Unshared(pl *evidence.Place) evidence.Answer {
 	return evidence.All(lost, s.noTree(pl))
 }
 
-// noTree are the kernel's lines that the server does not know the share by its name.
+// noTree are the kernel's lines that the server does not know the share by its name. They come again every two
+// seconds for as long as that is so (smb2_reconnect_server in fs/smb/client/smb2pdu.c).
 func (s Share) noTree(pl *evidence.Place) evidence.Answer {
 	share := strings.Join(strings.SplitN(strings.TrimPrefix(s.Source, "//"), "/", 3)[:2], "/")
 	for _, l := range slices.Backward(pl.View.Facts.Kernel) {
-		if ofCIFS.MatchString(l.Text) && (strings.Contains(l.Text, "BAD_NETWORK_NAME") || strings.Contains(l.Text, "reconnect tcon failed rc = -2")) && !l.At.IsZero() && pl.X.Age(l.At) < fresh &&
+		if ofCIFS.MatchString(l.Text) && (strings.Contains(l.Text, "BAD_NETWORK_NAME") || strings.Contains(l.Text, "reconnect tcon failed rc = -2")) && !l.At.IsZero() && pl.X.Age(l.At) < again &&
 			slices.ContainsFunc(strings.Fields(clean(l.Text)), func(w string) bool { return strings.EqualFold(strings.Trim(w, "/"), share) }) {
 			return evidence.Yes(evidence.FromNode(pl.Node, "@kmsg", l.Text))
 		}

@@ -62,9 +62,9 @@ var SMBMountRefused = &diagnosis.Rule{
 var smbHelp = map[string]string{
 	"share":    "Make the share on the server, or name the one that exists. The source of a PV cannot be changed: make a new PV for the same data. On some providers the share is called like the account.",
 	"path":     "Make the directory on the share, or name the one that exists. The source of a PV cannot be changed: make a new PV for the same data.",
-	"unshared": "Make the share on the server again, with its data and under the same name: mounts connect again by themselves. Where it is gone for good, let the pods go that use the volume, and make a new PV for the data.",
+	"unshared": "Look on the server whether the share is there, and the disk behind it; bring back what is missing, with its data and under the same name: mounts connect again by themselves. Where it is gone for good, let the pods go that use the volume, and make a new PV for the data.",
 	"gone":     "Look on the server whether the share and the directory are there, and make again what is missing, with its data. Where it is gone for good, let the pods go that use the volume, and make a new PV for the data.",
-	"replaced": "Let all pods of the volume on the node go, so that it is unmounted and mounted anew: they share the mount, and a restarted container gets the old one. Compare the directory on the server with what was mounted before; data may be missing in it.",
+	"replaced": "Let all pods of the volume on the node go, so that it is unmounted and mounted anew: they share the mount, and a restarted container gets the old one. Compare the directory on the server with what was mounted before; data may be missing in it. Where it comes again and nothing was made anew, the server's numbers do not last: noserverino in the mount options.",
 	"dialect":  "Set a dialect that the server speaks in the mount options of the class or PV (vers=3.0 or newer). vers=1.0 is a risk, for a server that cannot be upgraded only.",
 	"closed":   "Compare the dialect (vers=), signing and encryption (seal) in the mount options with what the server demands. Nodes in FIPS mode cannot use SMB with a password.",
 	"option":   "Take the option that the kernel does not know out of the mount options of the class or PV, or upgrade the kernel of the node.",
