@@ -69,7 +69,7 @@ func (p *Pass) otherwise() string {
 		}
 		if why == "" {
 			if why = pods.Waits(p.Index, pod); why != "" {
-				why += pods.Unread(pod)
+				why += pods.Unread(p.Index, pod)
 			}
 		}
 		if why == "" && pod.Status.Phase == corev1.PodPending && pods.Unbegun(pod) != "" {

@@ -131,16 +131,16 @@ func ended(c corev1.ContainerStatus) string {
 	return ""
 }
 
-// Unread says of a container that starts again and again what it said at its end, or where that stands: a program that
+// Unread says of a container that starts again and again what it said at its end, or that nobody looked: a program that
 // may not write to its volume says so in its own log, which no question reads.
-func Unread(pod *corev1.Pod) string {
+func Unread(x *snapshot.Index, pod *corev1.Pod) string {
 	for _, c := range snapshot.Statuses(pod) {
 		switch t := c.LastTerminationState.Terminated; {
 		case t == nil || snapshot.Hindered(c) == "":
 		case t.Message != "":
 			return ": " + evidence.Brief(t.Message)
-		default:
-			return fmt.Sprintf(". What it wrote was not read: kubectl -n %s logs %s -c %s --previous", pod.Namespace, pod.Name, c.Name)
+		case len(x.LogsOf(pod.Namespace, pod.Name)) == 0:
+			return " (its own log was not read)"
 		}
 	}
 	return ""

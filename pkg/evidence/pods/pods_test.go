@@ -239,3 +239,28 @@ func TestLastWords(t *testing.T) {
 		}
 	}
 }
+
+// TestUnread: of a program that ends again and again its own last words count, and that nobody read them.
+func TestUnread(t *testing.T) {
+	t.Parallel()
+	pod := func(last *corev1.ContainerStateTerminated) *corev1.Pod {
+		s := corev1.ContainerStatus{Name: "app", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}}}
+		s.LastTerminationState.Terminated = last
+		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"}, Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{s}}}
+	}
+	silent, read := snapshot.NewIndex(&snapshot.Snapshot{}), snapshot.NewIndex(&snapshot.Snapshot{Logs: []snapshot.Log{{Namespace: "shop", Pod: "web", Lines: []string{"x"}}}})
+	for name, c := range map[string]struct {
+		x    *snapshot.Index
+		last *corev1.ContainerStateTerminated
+		want string
+	}{
+		"nobody read it":        {silent, &corev1.ContainerStateTerminated{ExitCode: 1}, " (its own log was not read)"},
+		"its log was read":      {read, &corev1.ContainerStateTerminated{ExitCode: 1}, ""},
+		"it left a message":     {silent, &corev1.ContainerStateTerminated{ExitCode: 1, Message: "cannot write"}, ": cannot write"},
+		"it did not run so far": {silent, nil, ""},
+	} {
+		if got := Unread(c.x, pod(c.last)); got != c.want {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}

@@ -22,6 +22,9 @@ func TestAbout(t *testing.T) {
 	for text, want := range map[string]string{
 		"error getting handle for DataSource Type VolumeSnapshot by Name snap-1: snap-1 is not Ready":                           "its source is not ready",
 		"error getting handle for DataSource Type VolumeSnapshot by Name snap-1: error getting snapshot snap-1 from api server": "its source does not exist or cannot be read",
+		"CSI driver does not support clone operations: controller CLONE_VOLUME capability is not reported":                      "its driver fills no volume from such a source",
+		"CSI driver does not support snapshot restore: controller CREATE_DELETE_SNAPSHOT capability is not reported":            "its driver fills no volume from such a source",
+		"CSI driver does not support dynamic provisioning: controller CREATE_DELETE_VOLUME capability is not reported":          "its own words are quoted below",
 		"claim in dataSource not bound or invalid":                                                                                                       "its source is not ready",
 		"the source PVC and destination PVCs must be in the same storage class for cloning.":                                                             "the claim does not fit its source",
 		"rpc error: code = Aborted desc = an operation with the given Volume ID pvc-1 already exists":                                                    "an earlier request of it still runs in the driver",

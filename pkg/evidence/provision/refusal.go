@@ -95,6 +95,8 @@ var reasons = []reason{
 		"Make the claim anew with what the words ask for: the class and at least the size of its source.", true},
 	{pattern.MustCompile(`(?i)volume source snapshot|snapshot .*not found|code = NotFound.*(?:snapshot|source)|content source`), noSource,
 		"Look at the snapshot or claim that spec.dataSource names, and at its VolumeSnapshotContent.", true},
+	{pattern.MustCompile(`does not support (?:snapshot restore|clone operations)`), "its driver fills no volume from such a source", // external-provisioner, checkDriverCapabilities
+		"Make the claim anew without spec.dataSource and copy the data into it, or name the class of a driver that can do that.", true},
 	{pattern.MustCompile(`XFS filesystems with size`), "the size is below the least size of XFS",
 		"Ask for a larger volume (a pending claim's size may be raised only by making it anew), or use a class with another filesystem.", false},
 	{pattern.MustCompile(`(?i)ResourceExhausted|insufficient (?:storage|space|capacity)|no space|not enough|quota|sold out|out of (?:capacity|usage|stock)|insufficient free|not have enough|EXHAUSTED|LimitExceeded`), "capacity or quota is exhausted",
@@ -103,7 +105,7 @@ var reasons = []reason{
 		"Look at the secret and rights that the class gives to the provisioner (csi.storage.k8s.io/provisioner-secret-name).", false},
 	{pattern.MustCompile(`code = OutOfRange`), "the size is out of the range that the storage offers",
 		"Ask for a size within the range that the words give (a pending claim is made anew for that), or use a class that offers it.", false},
-	{pattern.MustCompile(`(?i)MULTI_NODE_|access.?mode|volume capabilit|capability at index \d|multi.node (?:writing|access)|ReadWriteMany`), "it makes none with the claim's access or volume mode",
+	{pattern.MustCompile(`(?i)MULTI_NODE_|access.?mode|\bvolume capabilit|capability at index \d|multi.node (?:writing|access)|ReadWriteMany`), "it makes none with the claim's access or volume mode",
 		"Ask for modes that the driver offers (a disk is for one node, ReadWriteOnce), or name the class of a shared filesystem, in a new claim. A claim that names no class got the default one, which may not be the meant one.", false},
 	{invalid, "a parameter of the request is not accepted",
 		"Compare the parameters of the class with the driver's documentation. A class cannot be edited: make a new one, and the pending claim anew with it.", false},
