@@ -215,10 +215,12 @@ func TestSiblingsMissing(t *testing.T) {
 		"only the kubelet's own table has it, and a container has not": {nfs().Runs(0).Entries("n1", "@dial/10.9.0.5:2049", "ok 1ms").Without("n1", "proc/911/ns/mnt").Without("n1", "proc/911/mountinfo").Without("n1", "proc/5000/").
 			Entries("n1", "proc/911/ns/mnt", "@link mnt:[4026533911]", "proc/911/mountinfo", "900 1 8:2 / / rw,relatime master:1 - ext4 /dev/sda2 rw\n902 900 0:60 / "+nfs().Publish(0)+" rw,relatime - nfs4 10.9.0.5:/export/data rw,vers=4.2").
 			Process("n1", 5000, sketch.UID+"00", "app", 4026532700, "900 1 0:170 / / rw,relatime - overlay overlay rw,lowerdir=l,upperdir=u\n"+beneath), "", "broken: certain mount-missing-under-pod Pod shop/web-0"},
-		"the mount reached the container later":     {apart(beneath + "\n902 901 259:1 / /data rw,relatime master:64 - ext4 /dev/nvme1n1 rw"), "", "healthy"},
-		"another directory of the pod's":            {apart("901 900 8:2 " + pods + "volumes/kubernetes.io~empty-dir/tmp /tmp rw,relatime - ext4 /dev/sda2 rw\n902 900 259:1 / /data rw,relatime - ext4 /dev/nvme1n1 rw"), "", "healthy"},
-		"something over it that the container has":  {covered("0:202 / /data rw,relatime - tmpfs tmpfs rw"), "", "broken: certain mount-missing-under-pod Pod shop/web-0"},
-		"something over it, the container is older": {covered("259:1 / /data rw,relatime - ext4 /dev/nvme1n1 rw"), "", "healthy"},
+		"the mount reached the container later":         {apart(beneath + "\n902 901 259:1 / /data rw,relatime master:64 - ext4 /dev/nvme1n1 rw"), "", "healthy"},
+		"such a runtime, and a share of another volume": {apart(beneath + "\n902 900 0:60 / /nas rw,relatime - nfs4 10.9.0.5:/nas rw"), "", "broken: certain mount-missing-under-pod Pod shop/web-0"},
+		"such a runtime, and a container before it":     {apart(beneath).Process("n1", 5002, sketch.UID+"00", "side", 4026532998, "900 1 0:171 / / rw,relatime - overlay overlay rw,lowerdir=l,upperdir=u\n901 900 259:1 / /data rw,relatime - ext4 /dev/nvme1n1 rw"), "", "broken: certain mount-missing-under-pod Pod shop/web-0"},
+		"another directory of the pod's":                {apart("901 900 8:2 " + pods + "volumes/kubernetes.io~empty-dir/tmp /tmp rw,relatime - ext4 /dev/sda2 rw\n902 900 259:1 / /data rw,relatime - ext4 /dev/nvme1n1 rw"), "", "healthy"},
+		"something over it that the container has":      {covered("0:202 / /data rw,relatime - tmpfs tmpfs rw"), "", "broken: certain mount-missing-under-pod Pod shop/web-0"},
+		"something over it, the container is older":     {covered("259:1 / /data rw,relatime - ext4 /dev/nvme1n1 rw"), "", "healthy"},
 		"NFS":                    {nfs().Runs(0).Entries("n1", "@dial/10.9.0.5:2049", "ok 1ms"), "", "broken: certain mount-missing-under-pod Pod shop/web-0"},
 		"CephFS":                 {cephfs().Runs(0), "", "broken: certain mount-missing-under-pod Pod shop/web-0"},
 		"after a reboot":         {later(sanDisk(pureISCSI().Runs(0).Attached("n1"), "n1", "sdc", "8:32")), "", "broken: certain mount-missing-under-pod Pod shop/web-0"},

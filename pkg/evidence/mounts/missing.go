@@ -239,7 +239,7 @@ func (m Missing) Elsewhere() evidence.Answer {
 	for _, ns := range view.Namespaces() {
 		for _, o := range ns.Mounts {
 			kubelets := m.mount == nil && m.own == nil && ofKubelet(view, ns) && m.isAt(o.Point)
-			if kubelets || slices.Contains(own, ns) && (slices.Contains(numbers, o.Dev) || Remote(o.FSType)) {
+			if kubelets || slices.Contains(own, ns) && (slices.Contains(numbers, o.Dev) || Remote(o.FSType)) && !m.beside(ns, o) {
 				return evidence.Yes(evidence.FromMount(m.pl.Node, ns, o))
 			}
 		}

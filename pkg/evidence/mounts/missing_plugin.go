@@ -99,6 +99,12 @@ func (m *Missing) beneath() (*probes.MountNamespace, *probes.Mount) {
 // Beneath tells whether the node has the volume mounted and a container has not.
 func (m Missing) Beneath() bool { return m.own != nil && m.mount != nil }
 
+// beside tells whether a mount says nothing of what a container has instead of the volume: it lies at another path, or in
+// another container.
+func (m Missing) beside(ns *probes.MountNamespace, o probes.Mount) bool {
+	return m.Beneath() && (ns != m.ownNS || o.Point != m.own.Point)
+}
+
 // In is where a container has the directory instead of the volume.
 func (m Missing) In() string {
 	if m.own == nil {
