@@ -83,7 +83,7 @@ func zoneOf(x *snapshot.Index, view *snapshot.NodeView) time.Duration {
 			if up, ok := uptime(line); ok && !boot.IsZero() {
 				kernels = append(kernels, at.Sub(boot.Add(up)))
 			}
-			if at.After(newest) {
+			if at.After(newest) && at.Sub(now) < differ+latest { // else it is no date of the line
 				newest = at
 			}
 		}
@@ -103,10 +103,11 @@ func zoneOf(x *snapshot.Index, view *snapshot.NodeView) time.Duration {
 const (
 	quarter = 15 * time.Minute
 	differ  = quarter / 3 // clocks of machines differ by less, mostly
+	latest  = 14 * time.Hour
 )
 
 // isZone tells whether a difference can be that of a time zone; that of a record of an earlier boot can be any.
-func isZone(d time.Duration) bool { return -12*time.Hour <= d && d <= 14*time.Hour }
+func isZone(d time.Duration) bool { return -12*time.Hour <= d && d <= latest }
 
 // backwards are the last lines of a log, the newest first.
 func backwards(content string) iter.Seq[string] {

@@ -67,6 +67,7 @@ func TestHostLines(t *testing.T) {
 		"ahead, by half an hour":       {"I0102 17:20:00.1 1 a.go:1] x\nI0102 17:28:00.1 1 a.go:1] y", "11:50 11:58"},
 		"behind, by the kernel":        {"Jan  2 06:30:00 n1 kernel: [  5400.000000] sd 0:0:0:0: x\nJan  2 06:59:00 n1 kubelet[1]: y", "11:30 11:59"},
 		"of an earlier boot, then UTC": {"Jan  2 07:30:00 n1 kernel: [  5400.000000] sd 0:0:0:0: x\nJan  2 11:59:00 n1 kubelet[1]: y", "07:30 11:59"},
+		"it speaks of a date to come":  {"Jan  2 06:30:00 n1 kernel: [  5400.000000] sd 0:0:0:0: x\ncertificate ends at 2026-06-01 00:00:00", "11:30 05:00"},
 		"of a boot days ago":           {"Dec 30 11:28:00 n1 kernel: [  5400.000000] sd 0:0:0:0: x\nDec 30 11:59:00 n1 kubelet[1]: y", "11:28 11:59"},
 		"a record of each of two":      {"Jan  2 04:20:00 n1 kernel: [  5400.000000] sd 0:0:0:0: x\nJan  2 06:30:00 n1 kernel: [  5400.000000] sd 0:0:0:0: x\nJan  2 06:59:00 n1 kubelet[1]: y", "09:20 11:30 11:59"},
 		"the clock is a little fast":   {"Jan  2 11:59:00 n1 kubelet[1]: x\nJan  2 12:01:00 n1 kubelet[1]: y", "11:59 12:01"},
