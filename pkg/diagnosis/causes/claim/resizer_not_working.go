@@ -49,7 +49,7 @@ func resizerMute(pl *evidence.Place, resizer csi.Sidecar, driver string, wish cl
 	switch {
 	case driver == "":
 		p.Says, p.AtMost, p.State = "kind", report.Likely, append([]evidence.Answer{none}, wish.Unserved...)
-		p.Steps = remedy.Sentences("A directory or a share is as large as what it lies on, whatever the claim says: make room there. For a volume with a size of its own, make a new claim of a class whose driver has a csi-resizer, and copy the data.")
+		p.Steps = remedy.Sentences("A directory or a share is as large as what it lies on, whatever the claim says: make room there. A local volume whose path is a disk grows by hand: enlarge the disk, then raise spec.capacity of the PersistentVolume to its size, and the kubelet enlarges the filesystem. For a volume with a size of its own, make a new claim of a class whose driver has a csi-resizer, and copy the data.")
 		return p
 	case forbidden.Yes() || lacks.Yes():
 		p.Says, p.Waiting = "forbidden", false
