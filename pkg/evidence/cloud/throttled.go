@@ -33,6 +33,14 @@ func StillWorking(texts []evidence.Text) evidence.Answer {
 	})
 }
 
+// Repeats tells whether somebody who acts said so lately: kube-controller-manager goes on reading out what an attacher
+// wrote down that was started anew since and is silent.
+func Repeats(x *snapshot.Index, texts []evidence.Text) bool {
+	return slices.ContainsFunc(texts, func(t evidence.Text) bool {
+		return x.Age(t.At) < fresh && !(t.Aged && t.Component == "attachdetach-controller")
+	})
+}
+
 // PutOff asks whether the driver says that it puts an operation off by itself, while the
 // backend takes no more calls about other attachments of it: why it began to wait is no
 // longer in its words (gcp-compute-persistent-disk-csi-driver: pkg/gce-pd-csi-driver/controller.go,

@@ -57,7 +57,7 @@ func throttled(pl *evidence.Place, texts []evidence.Text, subject report.Subject
 		Subject: subject, Says: "rate", With: words.Fields{"object": subject.Kind + " " + subject.Name},
 		State:      []evidence.Answer{cloud.Slowed(texts)},
 		LookAlikes: []diagnosis.LookAlike{{Cause: "attach-limit-exceeded", Is: cloud.CountReached(texts)}},
-		Waiting:    !began.IsZero() && pl.X.Age(began) < 30*time.Minute,
+		Waiting:    !began.IsZero() && pl.X.Age(began) < 30*time.Minute && cloud.Repeats(pl.X, texts),
 		Steps: []remedy.Step{
 			look,
 			remedy.Words("Wait. Each pod or attachment that is deleted and made again adds calls. When it returns: move fewer volumes at once (drain one node at a time, a PodDisruptionBudget), ask for a higher quota of calls, or lower the number of workers of the sidecars."),
