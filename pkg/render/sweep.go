@@ -241,7 +241,7 @@ func (p *page) hazards(list []report.Cause) {
 }
 
 // verbs ask about objects of a kind.
-var verbs = map[string]string{"PersistentVolumeClaim": "pvc", "PersistentVolume": "pv", "Pod": "pod", "Node": "node"}
+var verbs = map[string]string{"PersistentVolumeClaim": "pvc", "PersistentVolume": "pv", "Pod": "pod", "Node": "node", "StatefulSet": "sts"}
 
 // deeper names the question to ask next, about the worst that one can be asked about.
 func (p *page) deeper(faults []report.Cause, unexplained []report.Unexplained) {

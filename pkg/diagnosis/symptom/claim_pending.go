@@ -52,6 +52,7 @@ var claimPending = &diagnosis.SymptomRule{Name: "claim-pending", Run: func(p *di
 		}
 		p.AddSymptom(s)
 	}
+	refusedClaims(p)
 }}
 
 // overdue is a pod that keeps a deleted claim and was told to end long ago (pod-stuck-terminating); nobody waits for the claim.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/symptom"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -78,6 +79,41 @@ func TestReleasedVolume(t *testing.T) {
 				if u.Name == "claim-pending" && (u.Step != "delete" || u.Answer == "") {
 					t.Errorf("stops at %q: %q, want the deletion", u.Step, u.Answer)
 				}
+			}
+		})
+	}
+}
+
+// TestRefusedClaims: a StatefulSet that may not make a claim has neither claim nor pod to show for it.
+func TestRefusedClaims(t *testing.T) {
+	t.Parallel()
+	catalog, err := diagnosis.NewCatalog(nil, symptom.Rules, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole, space, other := diagnosis.Question{Kind: "cluster"}, diagnosis.Question{Kind: "cluster", Namespace: "shop"}, diagnosis.Question{Kind: "cluster", Namespace: "stage"}
+	for name, tt := range map[string]struct {
+		q     diagnosis.Question
+		claim string
+		age   time.Duration
+		want  bool
+	}{
+		"the cluster":                 {whole, "data-db-1", time.Minute, true},
+		"its namespace":               {space, "data-db-1", time.Minute, true},
+		"another namespace":           {other, "data-db-1", time.Minute, false},
+		"the claim is there by now":   {whole, "data-db-0", time.Minute, false},
+		"it would have tried again":   {whole, "data-db-1", 30 * time.Minute, false},
+		"a claim is what is asked of": {diagnosis.Question{Kind: "pvc", Namespace: "shop", Name: "data-db-0"}, "data-db-1", time.Minute, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newCluster()
+			c.Cluster.Events = append(c.Cluster.Events, &snapshot.Event{Kind: "StatefulSet", ObjNamespace: "shop", ObjName: "db", Reason: "FailedCreate", Type: "Warning", Count: 3, First: now.Add(-tt.age), Last: now.Add(-tt.age),
+				Message: "create Claim " + tt.claim + ` for Pod db-1 in StatefulSet db failed error: persistentvolumeclaims "` + tt.claim + `" is forbidden: exceeded quota: q`})
+			r := catalog.Evaluate(snapshot.NewIndex(c.Snapshot), tt.q)
+			told := slices.ContainsFunc(r.Unexplained, func(u report.Unexplained) bool { return u.Subject.Kind == "StatefulSet" && u.Name == "claim-pending" })
+			if told != tt.want {
+				t.Errorf("told: %t, unexplained %+v", told, r.Unexplained)
 			}
 		})
 	}
