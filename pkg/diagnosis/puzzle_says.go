@@ -29,6 +29,9 @@ func (z puzzle) says() string {
 	if z.node != "" {
 		on = " on node " + z.node
 	}
+	if nested := z.nested(); nested != "" {
+		return nested
+	}
 	if by := z.containerRefused(); z.text == nil && by != "" {
 		return by + on + " refuses to make a container with the volumes of the pod."
 	}
@@ -226,6 +229,20 @@ func (z puzzle) containerRefused() string {
 			case "CreateContainerError", "RunContainerError":
 				return "The container runtime"
 			}
+		}
+	}
+	return ""
+}
+
+// nested says that a mount of the pod would lie inside one that is read-only.
+func (z puzzle) nested() string {
+	pod := z.p.Pod(z.s.Subject.Namespace, z.s.Subject.Name)
+	if z.s.Subject.Kind != "Pod" || pod == nil {
+		return ""
+	}
+	for _, t := range z.p.PodTexts(pod) {
+		if words := pods.Nested(pod, t); t.Fresh && words != "" {
+			return words
 		}
 	}
 	return ""

@@ -351,3 +351,20 @@ func TestSiblingsKubeletInContainer(t *testing.T) {
 		})
 	}
 }
+
+// TestMountInsideAClosedOne: no cause of the catalog, and the pod itself tells what does not go together.
+func TestMountInsideAClosedOne(t *testing.T) {
+	t.Parallel()
+	w := cannotStart(ebsMounted(ebs().Runs(0), "n1", 0).Attached("n1").Answers("n1", ebs().Publish(0)),
+		"failed to create containerd task: OCI runtime create failed: runc create failed: error mounting \"/x\" to rootfs at \"/data/conf\": make mountpoint \"/data/conf\": mkdirat /run/rootfs/data/conf: read-only file system: unknown").
+		Edit("volumes: [{name: data, persistentVolumeClaim: {claimName: data}}]", "volumes: [{name: data, persistentVolumeClaim: {claimName: data, readOnly: true}}, {name: conf, configMap: {name: conf}}]").
+		Edit("volumeMounts: [{name: data, mountPath: /data}]", "volumeMounts: [{name: data, mountPath: /data}, {name: conf, mountPath: /data/conf}]").
+		Add("\napiVersion: v1\nkind: ConfigMap\nmetadata: {namespace: shop, name: conf, uid: 'cf000000-0000-4000-8000-000000000001'}")
+	got, r := w.Verdict(t, Catalog(), "pod shop/web-0")
+	if want := "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"; got != want {
+		t.Fatalf("got %s\nwant %s", got, want)
+	}
+	if !strings.Contains(r.Unexplained[0].Answer, "inside volume data, which it has read-only") {
+		t.Errorf("the answer is %q", r.Unexplained[0].Answer)
+	}
+}
