@@ -115,7 +115,7 @@ var readFields = map[string][]string{
 	"k8s.io/api/core/v1.TypedObjectReference":              {"Kind", "Name"},
 	"k8s.io/api/core/v1.Volume":                            {"Name", "VolumeSource"},
 	"k8s.io/api/core/v1.VolumeDevice":                      {"DevicePath", "Name"},
-	"k8s.io/api/core/v1.VolumeMount":                       {"MountPath", "MountPropagation", "Name", "SubPath", "SubPathExpr"},
+	"k8s.io/api/core/v1.VolumeMount":                       {"MountPath", "MountPropagation", "Name", "ReadOnly", "SubPath", "SubPathExpr"},
 	"k8s.io/api/core/v1.VolumeNodeAffinity":                {"Required"},
 	"k8s.io/api/core/v1.VolumeProjection":                  {"ConfigMap", "Secret", "ServiceAccountToken"},
 	"k8s.io/api/core/v1.VolumeResourceRequirements":        {"Requests"},
