@@ -29,11 +29,8 @@ func (z puzzle) says() string {
 	if z.node != "" {
 		on = " on node " + z.node
 	}
-	if nested := z.nested(); nested != "" {
-		return nested
-	}
-	if by := z.containerRefused(); z.text == nil && by != "" {
-		return by + on + " refuses to make a container with the volumes of the pod."
+	if words := cmp.Or(z.nested(), z.unmade(on)); words != "" {
+		return words
 	}
 	if own, source, ok := z.ofPod(); ok {
 		return "The kubelet" + on + " cannot set up volume " + own + " of pod " + z.s.Subject.Namespace + "/" + z.s.Subject.Name + " (" + source + ")."
@@ -230,6 +227,14 @@ func (z puzzle) containerRefused() string {
 				return "The container runtime"
 			}
 		}
+	}
+	return ""
+}
+
+// unmade says who refuses to make a container, where nothing is said of the volume.
+func (z puzzle) unmade(on string) string {
+	if by := z.containerRefused(); z.text == nil && by != "" {
+		return by + on + " refuses to make a container with the volumes of the pod."
 	}
 	return ""
 }
