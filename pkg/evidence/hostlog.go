@@ -44,7 +44,7 @@ func HostLines(x *snapshot.Index, view *snapshot.NodeView) iter.Seq[HostLine] {
 		if view == nil {
 			return
 		}
-		zone := zoneOf(x, view)
+		zone := x.Memo("evidence.zoneOf/"+view.Name, func() any { return zoneOf(x, view) }).(time.Duration)
 		for _, path := range hostLogs(view) {
 			n := 0
 			for text := range strings.SplitSeq(view.Facts.Files[path].Content, "\n") {

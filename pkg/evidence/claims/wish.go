@@ -20,8 +20,9 @@ type Wish struct {
 	JustNow bool
 }
 
-// Unexpandable is what a volume is that Kubernetes has no code to enlarge, and no csi-resizer: a directory, or a share
-// (FindExpandablePluginBySpec, pkg/volume/plugins.go). A controller of another kind is free to do it.
+// Unexpandable is what a volume is that no controller of Kubernetes enlarges, and no csi-resizer: a directory, a share
+// (FindExpandablePluginBySpec, pkg/volume/plugins.go), or a local disk, whose filesystem the kubelet grows once somebody has
+// raised the capacity of the PersistentVolume (pkg/volume/local, NodeExpand). A controller of another kind is free to do it.
 func Unexpandable(pl *evidence.Place) (kind string, is evidence.Answer) {
 	if pl.Volume.PV == nil {
 		return "", evidence.No()

@@ -29,7 +29,10 @@ func NoWatcher(pl *evidence.Place) evidence.Answer {
 		return evidence.Unseen(pl.Probed().Lacks()...)
 	}
 	for l := range evidence.HostLines(pl.X, pl.View) {
-		if at := l.At(); watchError.MatchString(l.Text) && program.MatchString(l.Path+" "+l.Text) && !at.IsZero() && pl.X.Age(at) < freshLine {
+		if !watchError.MatchString(l.Text) || !program.MatchString(l.Path+" "+l.Text) {
+			continue
+		}
+		if at := l.At(); !at.IsZero() && pl.X.Age(at) < freshLine {
 			return evidence.Yes(l.Evidence())
 		}
 	}
