@@ -136,6 +136,9 @@ func (s *Silence) absent(begun bool) bool {
 		return false
 	default:
 		s.Kind, s.Why = "nowhere", "no pod and no workload of its provisioner was found"
+		if alike := csi.Similar(x, s.Name); len(alike) > 0 {
+			s.Why += ", while a driver of a similar name is installed (" + strings.Join(alike, ", ") + ")"
+		}
 		s.miss("a provisioner that may run outside the cluster or under another name", "nothing shows it")
 	}
 	return true

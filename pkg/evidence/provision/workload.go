@@ -10,6 +10,7 @@ import (
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
@@ -90,7 +91,7 @@ func ownNodeOnly(pod *corev1.Pod) bool {
 }
 
 // namesakes are pods that call themselves a provisioner and share a word with the name
-// of the one that is looked for.
+// of the one that is looked for; one that is seen to serve another driver is not it.
 func namesakes(x *snapshot.Index, name string) []*corev1.Pod {
 	words := strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune("./-_", r) })
 	words = slices.DeleteFunc(words, func(w string) bool {
@@ -102,11 +103,19 @@ func namesakes(x *snapshot.Index, name string) []*corev1.Pod {
 		for _, c := range pod.Spec.Containers {
 			said += " " + c.Name + " " + c.Image
 		}
-		if strings.Contains(said, "provisioner") && evidence.ContainsAny(said, words...) {
+		if strings.Contains(said, "provisioner") && evidence.ContainsAny(said, words...) && !servesAnother(x, name, pod) {
 			out = append(out, pod)
 		}
 	}
 	return out
+}
+
+// servesAnother tells whether a pod is the provisioner of an installed driver of another name: a
+// sidecar calls the one driver at its socket, whatever the words of its name.
+func servesAnother(x *snapshot.Index, name string, pod *corev1.Pod) bool {
+	return slices.ContainsFunc(x.Cluster.CSIDrivers, func(d *storagev1.CSIDriver) bool {
+		return d.Name != name && slices.Contains(x.SidecarPods(d.Name, "csi-provisioner"), pod)
+	})
 }
 
 // Ready is the pod that can act, or nil.

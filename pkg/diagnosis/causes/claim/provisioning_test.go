@@ -71,6 +71,20 @@ func nobody(s *snapshot.Snapshot) {
 	s.Cluster.Pods, s.Cluster.Deployments, s.Cluster.Leases = s.Cluster.Pods[:1], nil, nil
 }
 
+// namesake adds a Ready provisioner that has a word of the asked one in its name, and serves another
+// driver, which is installed, or one that nothing shows.
+func namesake(serves string) func(*snapshot.Snapshot) {
+	return func(s *snapshot.Snapshot) {
+		pod := *wanted().Cluster.Pods[1]
+		pod.Name, pod.Spec.Containers[1].Args = "example-provisioner-1", nil
+		if serves != "" {
+			pod.Spec.Containers[1].Args = []string{"--drivername=" + serves}
+			s.Cluster.CSIDrivers = append(s.Cluster.CSIDrivers, &storagev1.CSIDriver{ObjectMeta: metav1.ObjectMeta{Name: serves}})
+		}
+		s.Cluster.Pods = append(s.Cluster.Pods, &pod)
+	}
+}
+
 func onlyNew(s *snapshot.Snapshot) { delete(s.Cluster.Claims[0].Annotations, annBeta) }
 
 func image(tag string) func(*snapshot.Snapshot) {
@@ -96,8 +110,10 @@ func TestProvisionerNotResponding(t *testing.T) {
 			zero := int32(0)
 			s.Cluster.Pods, s.Cluster.Deployments[0].Spec.Replicas = s.Cluster.Pods[:1], &zero
 		}), certain},
-		"the leader does not renew its lease": {func(s *snapshot.Snapshot) { s.Cluster.Leases[0].Spec.RenewTime = renewed(5 * time.Minute) }, likely},
-		"no workload is found":                {nobody, likely},
+		"the leader does not renew its lease":                          {func(s *snapshot.Snapshot) { s.Cluster.Leases[0].Spec.RenewTime = renewed(5 * time.Minute) }, likely},
+		"no workload is found":                                         {nobody, likely},
+		"no workload is found, one of its words serves another driver": {both(nobody, namesake("other.io")), likely},
+		"no workload is found, nobody knows what its namesake serves":  {both(nobody, namesake("")), ""},
 		"no workload is found, the lease is renewed": {func(s *snapshot.Snapshot) {
 			leases := s.Cluster.Leases
 			nobody(s)
