@@ -1,6 +1,7 @@
 package csi
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -50,15 +51,23 @@ func Registrar(pl *evidence.Place, driver string) (words string, fact report.Evi
 	return "No registration socket of the driver is in " + pl.View.KubeletRoot() + "/plugins_registry: the registrar does not serve.", report.Evidence{}
 }
 
+// young is how long a pod may take until its containers run, its image included.
+const young = 5 * time.Minute
+
 // Starting tells whether a plugin only needs time: its containers have not started, or
-// did a moment ago and have not ended over and over.
+// did a moment ago and have not ended over and over. Where the node came back a moment ago
+// they ended with it, and start as those of a new pod do.
 func Starting(x *snapshot.Index, plugin *corev1.Pod) bool {
-	const young = 5 * time.Minute
 	if slices.ContainsFunc(plugin.Status.InitContainerStatuses, func(c corev1.ContainerStatus) bool { return snapshot.Hindered(c) != "" }) {
 		return false
 	}
+	made := plugin.CreationTimestamp.Time
 	for _, c := range plugin.Status.ContainerStatuses {
 		last := c.LastTerminationState.Terminated
+		if ended := cmp.Or(c.State.Terminated, last); c.State.Running == nil && snapshot.Hindered(c) == "" && ended != nil && endedWithNode(x, plugin, ended) {
+			made = x.NodeReady(plugin.Spec.NodeName).Since
+			continue
+		}
 		crashed := c.RestartCount > 0 && c.State.Running == nil || c.State.Terminated != nil
 		flaps := c.RestartCount >= 3 && last != nil && last.FinishedAt.Sub(last.StartedAt.Time) < young
 		if crashed || flaps || snapshot.Hindered(c) != "" {
@@ -68,7 +77,14 @@ func Starting(x *snapshot.Index, plugin *corev1.Pod) bool {
 	if at := Started(plugin); !at.IsZero() {
 		return x.Age(at) < Startup
 	}
-	return x.Age(plugin.CreationTimestamp.Time) < young
+	return x.Age(made) < young
+}
+
+// endedWithNode tells whether a container that has not been tried again yet ended before its node became
+// Ready, and that was a moment ago: a reboot, not a crash.
+func endedWithNode(x *snapshot.Index, pod *corev1.Pod, ended *corev1.ContainerStateTerminated) bool {
+	back := x.NodeReady(pod.Spec.NodeName)
+	return back.Ready && x.Age(back.Since) < young && ended.FinishedAt.Time.Before(back.Since)
 }
 
 // Deaf asks whether the calls of a volume of the place end at the driver's socket: nobody

@@ -20,6 +20,10 @@ func TestPluginNotRegistered(t *testing.T) {
 		crashes = "status: {phase: Running, conditions: [{type: Ready, status: 'False'}], containerStatuses: [{name: reg, ready: false, restartCount: 12, state: {waiting: {reason: CrashLoopBackOff}}, lastState: {terminated: {exitCode: 1, startedAt: '2026-01-02T11:58:00Z', finishedAt: '2026-01-02T11:58:02Z'}}}]}"
 		young   = "status: {phase: Running, conditions: [{type: Ready, status: 'True'}], containerStatuses: [{name: reg, ready: true, state: {running: {startedAt: '2026-01-02T11:59:10Z'}}}]}"
 	)
+	back := func(waits, ended string) *sketch.Sketch { // its node became Ready a moment ago
+		return plugged(root, "Pending").Edit("[{type: Ready, status: 'True'}]", "[{type: Ready, status: 'True', lastTransitionTime: '2026-01-02T11:59:20Z'}]").
+			Edit(runs, "status: {phase: Running, containerStatuses: [{name: reg, ready: false, restartCount: 4, state: {waiting: {reason: "+waits+"}}, lastState: {terminated: {exitCode: 255, reason: Unknown, startedAt: '2026-01-01T11:30:00Z', finishedAt: '2026-01-02T11:"+ended+"Z'}}}]}")
+	}
 	unlisted := func(s *sketch.Sketch) *sketch.Sketch {
 		return s.Edit("spec: {drivers: [{name: share.example.com, nodeID: n1}]}", "spec: {drivers: []}")
 	}
@@ -66,6 +70,9 @@ status: {phase: Running, containerStatuses: [{name: app, ready: true, state: {ru
 		"content and unknown, the kubelet's directory was not seen": {unlisted(build(serves)), []string{"likely Pod share-node-1"}, ""},
 		"content and unknown, the same directory":                   {unlisted(build(serves)).Node("n1", plugin("S (sleeping)")...), []string{"certain Pod share-node-1"}, ""},
 		"started a moment ago":                                      {unlisted(build(young)), []string{"possible Pod share-node-1 waiting"}, ""},
+		"its node came back a moment ago":                           {unlisted(back("ContainerCreating", "59:00")), []string{"certain Pod share-node-1 waiting"}, "only just started"},
+		"its node came back a moment ago, and it crashes":           {unlisted(back("CrashLoopBackOff", "59:00")), []string{"certain Pod share-node-1"}, "CrashLoopBackOff"},
+		"its node came back, and it ended since":                    {unlisted(back("ContainerCreating", "59:40")), []string{"certain Pod share-node-1"}, ""},
 		"registered, and nobody answers":                            {build(serves, refused), []string{"likely Pod share-node-1"}, "nobody answers"},
 		"an older plugin registered, and went":                      {build(serves, gone).Node("n1", append(plugin("S (sleeping)"), "var/lib/kubelet/plugins_registry/share.example.com-reg.sock", "@socket", "var/lib/kubelet/plugins_registry/share.example.com.sock", "@socket")...), []string{"certain Pod share-node-1"}, "at /var/lib/kubelet/plugins/share-old/csi.sock, where nobody listens"},
 		"it has to unmount, and an older plugin is called": {build(serves).Edit("volumeHandle: h-1", "volumeHandle: nas-4711-export").Edit("uid: w,", "uid: w, deletionTimestamp: '2026-01-02T11:50:00Z',").Node("n1", append(plugin("S (sleeping)"), "var/log/syslog", said,
