@@ -110,7 +110,8 @@ func WhyEnds(x *snapshot.Index, pod *corev1.Pod) evidence.Answer {
 	return evidence.Log(x, pod.Namespace, pod.Name).Nothing()
 }
 
-// NoManager asks whether none of the managers on Ready nodes works. first is one of them.
+// NoManager asks whether none of the managers on Ready nodes works. first is one of them, if possible one
+// that says why it ends: they end for one reason, and the logs of all are seldom kept.
 func NoManager(x *snapshot.Index) (first *corev1.Pod, how string, a evidence.Answer) {
 	all := Managers(x)
 	var facts []report.Evidence
@@ -119,7 +120,7 @@ func NoManager(x *snapshot.Index) (first *corev1.Pod, how string, a evidence.Ans
 		if !fails.Yes() {
 			return nil, "", evidence.No()
 		}
-		if first == nil {
+		if first == nil || loops(x, pod) != "" && pods.LastWords(x, first).Text == "" && pods.LastWords(x, pod).Text != "" {
 			first, how = pod, why
 		}
 		facts = append(facts, fails.Facts()...)

@@ -47,6 +47,8 @@ func TestControlPlaneDown(t *testing.T) {
 		{"every manager is down, unreachable", newScene().add("m1", manager("False")).attachError(unreachable), pod},
 		{"every manager crashes again and again, its log was not read", crashing().attachError(unreachable), []string{"likely Pod longhorn-manager-n1"}},
 		{"every manager crashes again and again", crashing().file("logs/longhorn-system/longhorn-manager-n1/m.log", "time=\"2026-01-02T11:58:00Z\" level=fatal msg=\"Error starting manager: leader election lost\"\n").attachError(unreachable), pod},
+		{"every manager crashes again and again, the log of one was read", crashing().add("m2", strings.NewReplacer("manager-n1", "manager-n2", "nodeName: n1", "nodeName: n2").Replace(crashing().objects["m1"])).
+			file("logs/longhorn-system/longhorn-manager-n2/m.log", "time=\"2026-01-02T11:58:00Z\" level=fatal msg=\"Error starting manager: leader election lost\"\n").attachError(unreachable), []string{"certain Pod longhorn-manager-n2"}},
 		{"every manager waits for its webhook", newScene().add("m1", manager("False")).file("logs/longhorn-system/longhorn-manager-n1/m.log",
 			"time=\"2026-01-02T11:58:00Z\" level=fatal msg=\"Error starting webhooks: admission webhook service is not accessible on cluster after 2m0s sec: timed out waiting for endpoint https://longhorn-admission-webhook.longhorn-system.svc:9502/v1/healthz to be available\"\n"), pod},
 		{"every manager is down, nothing said", newScene().add("m1", manager("False")), []string{"likely Pod longhorn-manager-n1"}},
