@@ -35,6 +35,12 @@ func Of(v *snapshot.Volume) bool {
 	return v.PV.Spec.CephFS != nil || v.CephCSI() == "cephfs" && v.Attribute("mounter") != "fuse"
 }
 
+// Serves tells whether a volume lies in Ceph, whichever client its node has: ceph-fuse and
+// rbd-nbd write nothing into the kernel's log.
+func Serves(v *snapshot.Volume) bool {
+	return Of(v) || v.PV != nil && v.CephCSI() != ""
+}
+
 // Makes tells whether a driver of Ceph shall make the volume, which does not exist yet.
 func Makes(v *snapshot.Volume) bool {
 	return v.PV == nil && !v.Inline && v.CephCSI() != ""
@@ -98,10 +104,7 @@ func Complaints(pl *evidence.Place) []Peer {
 func silent(pl *evidence.Place) []Peer {
 	var first []Peer
 	for _, address := range pl.X.CephMonitors(pl.Volume, pl.Node) {
-		if !strings.Contains(address, ":") {
-			address += ":6789"
-		}
-		p := Peer{Name: "a monitor", Address: address}
+		p := Peer{Name: "a monitor", Address: monitorPort(address)}
 		if no := p.Dialled(pl); !no.Yes() {
 			return nil
 		} else if p.Lines = no.Facts(); first == nil {
@@ -166,6 +169,27 @@ func Silent(pl *evidence.Place) evidence.Answer {
 	return pl.Refused().Say(func(t evidence.Text) bool { return timedOut.MatchString(t.Raw) })
 }
 
+// Answers asks whether some monitor of the volume answers a dial from the node.
+func Answers(pl *evidence.Place) evidence.Answer {
+	list := pl.X.CephMonitors(pl.Volume, pl.Node)
+	if len(list) == 0 {
+		return evidence.Unseen(evidence.Lack{Need: "a connection to the monitors of Ceph", Node: pl.Node, Why: "neither the volume nor what was said of it names their addresses"})
+	}
+	var out []evidence.Answer
+	for _, address := range list {
+		out = append(out, reach.To(pl, monitorPort(address)))
+	}
+	return evidence.Any(out...)
+}
+
+// monitorPort is an address of a monitor with its port: 6789, where none is named.
+func monitorPort(address string) string {
+	if strings.Contains(address, ":") {
+		return address
+	}
+	return address + ":6789"
+}
+
 // kernelOf is the kernel log of the place's node; none of one that was not looked at.
 func kernelOf(pl *evidence.Place) []probes.KernelLine {
 	if pl.View == nil {
@@ -175,7 +199,7 @@ func kernelOf(pl *evidence.Place) []probes.KernelLine {
 }
 
 var (
-	timedOut = pattern.MustCompile(`(?i)map failed: \(110\)|mount error:? 110\b|ret=-110\b|exit status 110\b`)
+	timedOut = pattern.MustCompile(`(?i)map failed: \(110\)|mount error:? 110\b|ret=-110\b|exit status 110\b|mount failed with \(110\)`)
 	noServer = pattern.MustCompile(`no mds (?:server|\(Metadata Server\)) is up`) // mount.ceph to Octopus, and since
 	hangs    = pattern.MustCompile(`\bmds\d+ hung\b`)
 	cameBack = pattern.MustCompile(`\bmds\d+ (?:came back|recovery completed|caps renewed|reconnect success)`)

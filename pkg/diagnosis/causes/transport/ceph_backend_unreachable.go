@@ -24,44 +24,53 @@ var CephBackendUnreachable = &diagnosis.Rule{
 		if pl.Node == "" && ceph.Makes(pl.Volume) {
 			return notMade(pl)
 		}
-		if pl.Node == "" || !ceph.Of(pl.Volume) {
+		if pl.Node == "" || !ceph.Serves(pl.Volume) {
 			return nil
 		}
 		suffers, hangs := ceph.Suffers(pl), ceph.Hangs(pl)
-		proof := func(says string, with words.Fields, state ...evidence.Answer) *diagnosis.Proof {
-			with["node"], with["volume"] = pl.Node, pl.Volume.PVName()
-			return &diagnosis.Proof{Subject: diagnosis.NodeSubject(pl.Node), Says: says, With: with, State: state, Steps: remedy.CephBack(says, pl.Node, "")}
-		}
-		said := func(says string, a evidence.Answer) []*diagnosis.Proof {
-			p := proof(says, words.Fields{}, suffers, a)
-			p.AtMost, p.Last = report.Likely, []evidence.Answer{pl.Probed().Nothing()}
-			return []*diagnosis.Proof{p}
-		}
-		if says, line := ceph.Refusing(pl); line.Yes() {
-			return []*diagnosis.Proof{proof(says, words.Fields{}, suffers, line)}
-		}
-		for _, peer := range ceph.Complaints(pl) {
-			p := proof("peer", words.Fields{"daemon": peer.Name, "address": peer.Address}, suffers, evidence.Yes(peer.Lines...))
-			p.Last, p.Steps = []evidence.Answer{peer.Dialled(pl), csi.InHostNetwork(pl)}, remedy.CephBack("peer", pl.Node, peer.Address)
-			return []*diagnosis.Proof{p}
-		}
-		if code, is := ceph.Health(pl); is.Yes() {
-			return []*diagnosis.Proof{proof("health", words.Fields{"code": code}, hangs, is)}
-		}
-		if stuck := ceph.Stuck(pl); stuck.Yes() {
-			return said("mds", stuck)
-		}
-		if silent := ceph.Silent(pl); pl.View == nil && silent.Yes() {
-			return said("silent", silent)
+		says, line := ceph.Refusing(pl)
+		peers, stuck, silent := ceph.Complaints(pl), ceph.Stuck(pl), ceph.Silent(pl)
+		code, sick := ceph.Health(pl)
+		switch {
+		case !ceph.Of(pl.Volume):
+			return noAnswer(pl, suffers, silent)
+		case line.Yes():
+			return noWay(pl, says, words.Fields{}, suffers, line)
+		case len(peers) > 0:
+			p := noWay(pl, "peer", words.Fields{"daemon": peers[0].Name, "address": peers[0].Address}, suffers, evidence.Yes(peers[0].Lines...))
+			p[0].Last, p[0].Steps = []evidence.Answer{peers[0].Dialled(pl), csi.InHostNetwork(pl)}, remedy.CephBack("peer", pl.Node, peers[0].Address)
+			return p
+		case sick.Yes():
+			return noWay(pl, "health", words.Fields{"code": code}, hangs, sick)
+		case stuck.Yes():
+			p := noWay(pl, "mds", words.Fields{}, suffers, stuck)
+			p[0].AtMost, p[0].Last = report.Likely, []evidence.Answer{pl.Probed().Nothing()}
+			return p
+		case silent.Yes():
+			return noAnswer(pl, suffers, silent)
 		}
 		open := diagnosis.Open(pl, probes.KernelLog, probes.Processes)
 		if pl.View == nil {
 			return open
 		}
-		p := proof("mtu", words.Fields{}, hangs, ceph.MTU(pl), ceph.Connected(pl))
-		p.AtMost = report.Possible
-		return append(open, p)
+		p := noWay(pl, "mtu", words.Fields{}, hangs, ceph.MTU(pl), ceph.Connected(pl))
+		p[0].AtMost = report.Possible
+		return append(open, p...)
 	},
+}
+
+// noWay is the client of the place's node, which does not get through.
+func noWay(pl *evidence.Place, says string, with words.Fields, state ...evidence.Answer) []*diagnosis.Proof {
+	with["node"], with["volume"] = pl.Node, pl.Volume.PVName()
+	return []*diagnosis.Proof{{Subject: diagnosis.NodeSubject(pl.Node), Says: says, With: with, State: state, Steps: remedy.CephBack(says, pl.Node, "")}}
+}
+
+// noAnswer is a client of which only its own word is known, that its time ran out.
+func noAnswer(pl *evidence.Place, suffers, silent evidence.Answer) []*diagnosis.Proof {
+	p := noWay(pl, "silent", words.Fields{}, suffers, silent)
+	p[0].AtMost, p[0].Last = report.Likely, []evidence.Answer{pl.Probed().Nothing()}
+	p[0].LookAlikes = []diagnosis.LookAlike{{Cause: "a monitor that answers", Is: ceph.Answers(pl)}}
+	return p
 }
 
 // notMade is a volume that does not exist yet, while its cluster does not serve everybody.
