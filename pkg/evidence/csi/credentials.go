@@ -171,6 +171,7 @@ var (
 	secretFetch = pattern.MustCompile(`(?:fetching \w*SecretRef|failed to (?:load|get|find) (?:the )?secrets?:?)[^"]*?"?([\w.-]+)/([\w.-]+)"?[: ].*(?:failed to find the secret|not found)`)
 	secretInNS  = pattern.MustCompile(`(?:getting|find|finding|get) (?:the )?secret "?([\w.-]+)"? in (?:the )?namespace "?([\w.-]+)"?:? .*(?:not found|no relationship found)`)
 	secretTree  = pattern.MustCompile(`(?i)\bcould(?:n't| not) get secret "?([\w.-]+)/([\w.-]+)"?`) // in-tree plugins
+	secretBare  = pattern.MustCompile(`\bsecrets "([^"]+)" not found`)                              // the API server's own words
 	secretOf    = pattern.MustCompile(`secrets "[^"]+" is forbidden`)
 )
 
@@ -194,14 +195,23 @@ func ofNone(v *snapshot.Volume, t evidence.Text, namespace, name string) bool {
 }
 
 // absentSecret reads the first-hand word of who wanted a secret. A refusal is not an
-// absence, unless it is the node authorizer's: "no relationship" means no object.
-func absentSecret(t evidence.Text) (namespace, name string, known, ok bool) {
+// absence, unless it is the node authorizer's: "no relationship" means no object. A driver that asks for one by
+// itself passes on the API server's words, which name no namespace: the volume does.
+func absentSecret(v *snapshot.Volume, call Call, t evidence.Text) (namespace, name string, known, ok bool) {
 	if m := secretFetch.FindStringSubmatch(t.Raw); m != nil {
 		namespace, name = m[1], m[2]
 	} else if m := secretInNS.FindStringSubmatch(t.Raw); m != nil {
 		namespace, name = m[2], m[1]
 	} else if m := secretTree.FindStringSubmatch(t.Raw); m != nil {
 		return m[1], m[2], strings.Contains(t.Raw, "not found"), true // azure_file does not say why
+	} else if m := secretBare.FindStringSubmatch(t.Raw); m != nil && t.Code != "" {
+		name = m[1]
+		if ns, named, _ := secretFor(v, call); named == name {
+			namespace = ns
+		} else {
+			namespace = cmp.Or(v.Attribute("secretNamespace"), v.Attribute("secretnamespace"))
+		}
+		return namespace, name, true, namespace != ""
 	} else {
 		return "", "", false, false
 	}

@@ -19,7 +19,7 @@ func DenialOf(pl *evidence.Place) (Denial, bool) {
 	what, malformed := Malformed(pl)
 	for _, t := range pl.Refused() {
 		call, said := callOf(t), evidence.Yes(t.Evidence())
-		if ns, name, known, ok := absentSecret(t); ok && !ofNone(pl.Volume, t, ns, name) {
+		if ns, name, known, ok := absentSecret(pl.Volume, call, t); ok && !ofNone(pl.Volume, t, ns, name) {
 			d := Denial{Who: Identity{Kind: "Secret", Namespace: ns, Name: name}, Call: call, Says: "missing", Said: []evidence.Answer{said}, Over: evidence.No()}
 			if !known {
 				d.Says, d.Sure = "closed", []evidence.Answer{evidence.Unseen(evidence.Lack{Need: "whether the secret exists", Why: "nobody says why it was not read"})}

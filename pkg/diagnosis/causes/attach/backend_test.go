@@ -185,6 +185,8 @@ func TestCredentials(t *testing.T) {
 		{"the node authorizer knows none", says(missing + `secrets "user" is forbidden: User "system:node:n1" cannot get resource "secrets": no relationship found between node 'n1' and this object`),
 			[]string{"csi-credentials-wrong certain Secret store/user"}},
 		{"the kubelet may not read it", says(missing + `secrets "user" is forbidden: User "x" cannot get resource "secrets"`), []string{"csi-credentials-wrong likely Secret store/user"}},
+		{"the driver asked for it by itself", says(`rpc error: code = InvalidArgument desc = GetAccountInfo(rg#acc#share) failed with error: could not get account key from secret(user): secrets "user" not found`), []string{"csi-credentials-wrong certain Secret store/user"}},
+		{"the driver asked for one that nobody places", says(`rpc error: code = InvalidArgument desc = could not get account key from secret(other): secrets "other" not found`), []string{}},
 		{"refused by the storage", says("rpc error: code = Internal desc = rados: ret=-1, Operation not permitted"), []string{"csi-credentials-wrong likely Secret store/user"}},
 		{"a file of the node, refused to iscsiadm", says("rpc error: code = Internal desc = {\"code\":6,\"stderr\":\"iscsiadm: Could not make /var/lib/iscsi/nodes/iqn.2005-10.org.freenas.ctl:q/10.0.0.5,3260,1: Permission denied\\niscsiadm: Error while adding record: encountered iSCSI database failure\\n\"}"), []string{}},
 		{"refused by a Windows share", says("rpc error: code = Internal desc = mount failed: exit status 32\nOutput: mount error(13): Permission denied\nRefer to the mount.cifs(8) manual page"), []string{}},
