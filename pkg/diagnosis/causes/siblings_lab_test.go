@@ -140,6 +140,13 @@ func TestThePodThatOnlyStays(t *testing.T) {
 	}
 }
 
+// TestThePodThatHoldsNobodyUp: another one serves with the volume, so what stays is no alarm about it.
+func TestThePodThatHoldsNobodyUp(t *testing.T) {
+	t.Parallel()
+	w := ended(ebs().Runs(0)).Edit("name: web-0, deletionTimestamp", "name: web-0, finalizers: [example.com/hold], deletionTimestamp").Edit("status: {phase: Running", "status: {phase: Failed")
+	show(t, ebsMounted(w.Runs(1), "n2", 1).Attached("n2").Answers("n2", w.Publish(1)), "pod shop/web-1", "degraded: certain deletion-blocked-by-finalizer Pod shop/web-0")
+}
+
 // TestAKubeletThatHangs: what hangs is a share; what waits for the kubelet is a disk, and its claim is asked about.
 func TestAKubeletThatHangs(t *testing.T) {
 	t.Parallel()

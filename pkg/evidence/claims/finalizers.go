@@ -21,6 +21,15 @@ type Going struct {
 	pod *corev1.Pod
 }
 
+// Weight is how much it hurts that the object stays: a pod beside which another one serves with the volume holds
+// nobody up; else what the cause says.
+func (g Going) Weight(pl *evidence.Place) report.Severity {
+	if g.pod != nil && slices.ContainsFunc(pl.Volume.Live(), func(c *snapshot.Consumer) bool { return c.Pod != g.pod && snapshot.PodServes(c.Pod) }) {
+		return report.Degraded
+	}
+	return ""
+}
+
 // GoingObjects are the claim, the PV, the attachments and the pods of a volume that are
 // being deleted and have finalizers.
 func GoingObjects(pl *evidence.Place) []Going {

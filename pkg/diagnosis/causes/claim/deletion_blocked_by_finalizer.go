@@ -27,7 +27,7 @@ var DeletionBlockedByFinalizer = &diagnosis.Rule{
 
 func deletionBlocked(pl *evidence.Place, g claims.Going) *diagnosis.Proof {
 	p := &diagnosis.Proof{
-		Subject: diagnosis.ObjectSubject(g.Kind, g.Namespace, g.Name),
+		Subject: diagnosis.ObjectSubject(g.Kind, g.Namespace, g.Name), Severity: g.Weight(pl),
 		With:    words.Fields{"object": g.Kind + " " + g.Full(), "finalizer": g.Foreign(), "pods": "", "driver": pl.Volume.CSIName()},
 		Steps:   remedy.WaitsFor(g.Kind, g.Namespace, g.Name),
 	}
