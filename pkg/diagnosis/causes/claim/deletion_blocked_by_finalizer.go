@@ -28,8 +28,8 @@ var DeletionBlockedByFinalizer = &diagnosis.Rule{
 func deletionBlocked(pl *evidence.Place, g claims.Going) *diagnosis.Proof {
 	p := &diagnosis.Proof{
 		Subject: diagnosis.ObjectSubject(g.Kind, g.Namespace, g.Name), Severity: g.Weight(pl),
-		With:    words.Fields{"object": g.Kind + " " + g.Full(), "finalizer": g.Foreign(), "pods": "", "driver": pl.Volume.CSIName()},
-		Steps:   remedy.WaitsFor(g.Kind, g.Namespace, g.Name),
+		With:  words.Fields{"object": g.Kind + " " + g.Full(), "finalizer": g.Foreign(), "pods": "", "driver": pl.Volume.CSIName()},
+		Steps: remedy.WaitsFor(g.Kind, g.Namespace, g.Name),
 	}
 	names, used := g.UsedByPods(pl)
 	late, tooLate := g.TooLate(pl)
