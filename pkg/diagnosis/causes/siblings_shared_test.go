@@ -119,6 +119,7 @@ func TestWriteProtected(t *testing.T) {
 	}
 	showEach(t, map[string]shown{
 		"another reason":      {sealed(waits, "something else went wrong"), "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
+		"it was left clean":   {sealed("TYPE=ext4\nUUID=2f\nSTATE=clean", cannot), "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
 		"damage, and no seal": {sealed("TYPE=ext4\nUUID=2f\nSTATE=errors", "'fsck' found errors on device /dev/sdc but could not correct them: fsck from util-linux 2.39.3\n/dev/sdc: UNEXPECTED INCONSISTENCY; RUN fsck MANUALLY.\n").Entries("n1", "sys/class/block/sdc/ro", "0"), "broken: certain filesystem-needs-fsck Device n1/8:32"},
 	})
 }

@@ -12,11 +12,11 @@ import (
 
 // Held is one way in which a node or a process of it keeps a device.
 type Held struct {
-	Kind    string // target, swap, mount, exclusive, busy, open, openDevice, stranger
+	Kind    string // target, swap, mount, exclusive, busy, open, openDevice, stranger, loop, child
 	Subject probes.Dev
 	Dev     probes.Dev // what is mounted or open
-	Path    string     // of the target or the swap area, or the mount point
-	Entry   string     // of /etc/fstab
+	Path    string     // of the target, the swap area or the loop's file, or the mount point
+	Entry   string     // of /etc/fstab; the loop
 	Why     string     // what makes it a fault, where it is not that the node should let go
 	Holder  *Holder
 	Is      evidence.Answer
@@ -55,10 +55,10 @@ func (t *Tower) HeldBy(released, awaited, fails evidence.Answer) []Held {
 	if h, point, dev, ok := t.Stranger(); ok && len(out) == 0 { // a file that it has open in the volume was not seen
 		out = append(out, Held{Kind: "stranger", Subject: dev, Dev: dev, Path: point, Holder: &h, Is: evidence.All(h.Is(), released), Last: pods.Placed(t.pl.X, h.Who), AtMost: report.Likely})
 	}
-	return out
+	return append(out, t.inside(released)...)
 }
 
-// Kept are the processes that keep a volume without a disk of its own (a dataset of ZFS, a
+// Kept are the processes, loops and mounts that keep a volume without a disk of its own (a dataset of ZFS, a
 // share, a FUSE mount) from being unmounted: what they have open lies below a mount of it.
 // Volumes of one export have one device number, so that the path decides.
 func Kept(pl *evidence.Place, released evidence.Answer) []Held {
@@ -66,8 +66,11 @@ func Kept(pl *evidence.Place, released evidence.Answer) []Held {
 	if pl.View == nil || !released.Yes() {
 		return nil
 	}
-	for _, m := range pl.X.VolumeMounts(pl.Volume, pl.Node) {
+	for i, m := range pl.X.VolumeMounts(pl.Volume, pl.Node) {
 		t := &Tower{pl: pl, Found: true, Device: snapshot.VolumeDevice{Node: pl.Node, View: pl.View, Dev: m.Mount.Dev}}
+		if i == 0 {
+			out = t.inside(released)
+		}
 		if !m.Init || !m.Mount.Dev.Anonymous() || t.mountedByHost().Is.Yes() {
 			continue
 		}

@@ -161,6 +161,25 @@ func (p Portal) Session(pl *evidence.Place) evidence.Answer {
 	return evidence.No()
 }
 
+// Lost asks whether a disk of the volume that is used on the node came through a portal alone: its session is
+// there, and not logged in any more.
+func (p Portal) Lost(pl *evidence.Place) evidence.Answer {
+	for _, w := range BrokenWays(pl) {
+		for _, b := range pl.View.Leaves(w.Dev) {
+			s := pl.View.SessionOfDisk(b.Name)
+			if s == nil || s.State == "LOGGED_IN" {
+				continue
+			}
+			for _, c := range s.Connections {
+				if c.PersistentAddress == p.Addr.Addr().String() {
+					return w.Is.With(evidence.FromNode(pl.Node, "sys/class/iscsi_session/"+s.Name+"/state", s.State))
+				}
+			}
+		}
+	}
+	return evidence.No()
+}
+
 // OfPod asks whether a portal is a pod of this cluster: then its network is another matter.
 func (p Portal) OfPod(x *snapshot.Index) evidence.Answer {
 	ip := p.Addr.Addr().String()

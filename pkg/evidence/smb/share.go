@@ -41,6 +41,7 @@ func ShareOf(pl *evidence.Place) (Share, bool) {
 		if m.Mount.SMB() {
 			s.Mount = &m.Mount
 			s.learn(m.Mount.Source)
+			s.deepen(m.Mount.Source)
 			if p := m.Mount.SuperValue("port"); p != "" {
 				s.Port = p
 			}
@@ -51,6 +52,7 @@ func ShareOf(pl *evidence.Place) (Share, bool) {
 		if ofShare(t) && !s.ofAnother(t) {
 			s.Text = &t
 			s.learn(t.MountSource)
+			s.deepen(t.MountSource)
 			break
 		}
 	}
@@ -100,6 +102,15 @@ func (s *Share) learn(source string) {
 	}
 	s.Source = "//" + rest
 	s.Server, _, _ = strings.Cut(rest, "/")
+}
+
+// deepen takes a source that lies below the one that is known: the driver mounts a directory of the share
+// that another attribute names (subDir of csi-driver-smb, also made of the claim's name), and the kernel's lines have it.
+func (s *Share) deepen(source string) {
+	below := strings.ReplaceAll(source, `\`, "/")
+	if len(below) > len(s.Source) && strings.HasPrefix(strings.ToLower(below), strings.ToLower(strings.TrimRight(s.Source, "/"))+"/") {
+		s.Source = below
+	}
 }
 
 // Path is the share below the server: "finance" or "finance/2024".

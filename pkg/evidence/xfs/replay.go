@@ -87,8 +87,13 @@ func WaitingOf(pl *evidence.Place) Waiting {
 
 // refused quotes who cannot mount a disk that takes no writes: mount(8), for which a read-only mount
 // fails with EROFS as well (so it is with a journal that waits), or any tool while the journal does.
+// A superblock that was left clean has nothing to replay.
 func (w Waiting) refused(pl *evidence.Place) []report.Evidence {
-	waits := pl.View.Facts.Contents[w.Dev].State == "needs_recovery"
+	state := pl.View.Facts.Contents[w.Dev].State
+	waits := state == "needs_recovery"
+	if state == "clean" {
+		return nil
+	}
 	return pl.Refused().Say(func(t evidence.Text) bool {
 		low := strings.ToLower(t.Raw)
 		closed := strings.Contains(low, "read-only") || strings.Contains(low, "write-protected")

@@ -3,6 +3,7 @@ package device
 import (
 	"cmp"
 	"strconv"
+	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
@@ -16,7 +17,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-// DeviceHeldByProcess finds processes, swap and host mounts that keep a device.
+// DeviceHeldByProcess finds processes, swap, loops and host mounts that keep a device.
 var DeviceHeldByProcess = &diagnosis.Rule{
 	Name: "device-held-by-process", Layer: diagnosis.Device, Severity: report.Blocking,
 	Breaks:  []diagnosis.Step{diagnosis.Staging, diagnosis.Unmounting, diagnosis.Detaching},
@@ -33,8 +34,7 @@ var DeviceHeldByProcess = &diagnosis.Rule{
 		released, why := volume.Released(pl.X, pl.Volume, pl.Node)
 		held, own := disk.Kept(pl, released), probes.Dev{}
 		if t, ok := disk.TowerOf(pl); ok && t.Found {
-			own = t.Device.Dev
-			held = t.HeldBy(released, evidence.When(volume.Awaited(pl.X, pl.Volume, pl.Node)), volume.Fails(pl))
+			own, held = t.Device.Dev, t.HeldBy(released, evidence.When(volume.Awaited(pl.X, pl.Volume, pl.Node)), volume.Fails(pl))
 		}
 		for _, h := range held {
 			p := &diagnosis.Proof{
@@ -45,16 +45,8 @@ var DeviceHeldByProcess = &diagnosis.Rule{
 				Last:       []evidence.Answer{h.Last, whole.Nothing()},
 				LookAlikes: []diagnosis.LookAlike{{Cause: "device-renumbered", Is: disk.Renumbered(pl, h.Subject)}},
 			}
-			switch h.Kind {
-			case "target":
-				p.Steps = []remedy.Step{remedy.Words("Remove this backstore on node " + pl.Node + " through whoever configured it (targetcli, nvmetcli, a storage agent), after its initiators have logged out.")}
-			case "swap":
-				p.Steps = []remedy.Step{remedy.Words("Switch this swap area off on node " + pl.Node + " (swapoff of exactly " + h.Path + ") and remove it from /etc/fstab and from units. What lay on the volume before the swap area was made is lost.")}
-			case "mount":
-				p.Steps = []remedy.Step{remedy.Words("Find out who mounted " + h.Path + " (fstab, a unit, a person) and what uses it; then unmount exactly that path on node " + pl.Node + " and remove the entry.")}
-			default:
-				p.With["process"], p.With["name"], p.With["of"] = strconv.Itoa(h.Holder.Process.PID), h.Holder.Process.Comm, pods.Whose(h.Holder.Who)
-				p.With["target"], p.With["by"] = h.Holder.Descriptor.Target, h.Holder.Descriptor.Path
+			if h.Holder != nil {
+				p.With["process"], p.With["name"], p.With["of"], p.With["target"], p.With["by"] = strconv.Itoa(h.Holder.Process.PID), h.Holder.Process.Comm, pods.Whose(h.Holder.Who), h.Holder.Descriptor.Target, h.Holder.Descriptor.Path
 				p.Subject, p.Steps = diagnosis.ProcessSubject(pl.Node, h.Holder.Process.PID), []remedy.Step{remedy.EndHolder(pl.Node, h.Holder.Who)}
 				p.LookAlikes = append(p.LookAlikes, diagnosis.LookAlike{Cause: "the driver's own tool at its work", Is: filesystem.OfDriver(pl, h.Holder.Process.PID)})
 				if h.Holder.Who.Pod != nil {
@@ -64,8 +56,8 @@ var DeviceHeldByProcess = &diagnosis.Rule{
 			if h.Why != "" {
 				p.Breaks = []diagnosis.Step{diagnosis.Publishing}
 			}
-			if h.Kind == "stranger" {
-				p.Steps = []remedy.Step{remedy.Words("Make sure that the container of process " + p.With["process"] + " on node " + pl.Node + " may end, then stop it through the container runtime (crictl stop) or restart the kubelet there, which ends containers of pods that do not exist.")}
+			if end, known := endHeld[h.Kind]; known {
+				p.Steps = []remedy.Step{remedy.Words(strings.NewReplacer("{node}", pl.Node, "{path}", h.Path, "{loop}", h.Entry, "{pid}", p.With["process"]).Replace(end))}
 			}
 			p.Device(pl.Node, h.Dev)
 			if !own.IsZero() {
@@ -75,4 +67,14 @@ var DeviceHeldByProcess = &diagnosis.Rule{
 		}
 		return out
 	},
+}
+
+// endHeld is how a node lets go what no process holds, or that of a pod which is gone.
+var endHeld = map[string]string{
+	"target":   "Remove this backstore on node {node} through whoever configured it (targetcli, nvmetcli, a storage agent), after its initiators have logged out.",
+	"swap":     "Switch this swap area off on node {node} (swapoff of exactly {path}) and remove it from /etc/fstab and from units. What lay on the volume before the swap area was made is lost.",
+	"mount":    "Find out who mounted {path} (fstab, a unit, a person) and what uses it; then unmount exactly that path on node {node} and remove the entry.",
+	"child":    "Find out who mounted {path} (fstab, a unit, a person) and what uses it; then unmount exactly that path on node {node} and remove the entry.",
+	"loop":     "Find out who made {loop} on node {node} and whether what is on it is mounted or in use; let that program end it (unmount first, then losetup -d of exactly this device). The kubelet then unmounts the volume at its next attempt.",
+	"stranger": "Make sure that the container of process {pid} on node {node} may end, then stop it through the container runtime (crictl stop) or restart the kubelet there, which ends containers of pods that do not exist.",
 }

@@ -44,7 +44,8 @@ var ISCSIPortalUnreachable = &diagnosis.Rule{
 
 func portalUnreachable(pl *evidence.Place, portal iscsi.Portal, answering []string) *diagnosis.Proof {
 	reach, not := portal.FromOthers(pl)
-	wanted := csi.WantedOn(pl, pl.Node)
+	lost := portal.Lost(pl)
+	wanted := evidence.Any(csi.WantedOn(pl, pl.Node), lost)
 	p := &diagnosis.Proof{
 		Subject: diagnosis.NodeSubject(pl.Node), Says: "dead",
 		With: words.Fields{"node": pl.Node, "portal": portal.Addr.String(), "answering": words.List(answering, 3),
@@ -65,7 +66,7 @@ func portalUnreachable(pl *evidence.Place, portal iscsi.Portal, answering []stri
 	case portal.Blamed.Yes() && p.State[0].Unseen():
 		p.AtMost, p.State, p.Last = report.Likely, []evidence.Answer{portal.Blamed}, p.State[:2]
 	default:
-		p.State = append(p.State, wanted, evidence.Any(portal.Blamed, evidence.When(portal.Named && len(answering) == 0)))
+		p.State = append(p.State, wanted, evidence.Any(portal.Blamed, lost, evidence.When(portal.Named && len(answering) == 0)))
 	}
 	return p
 }

@@ -69,3 +69,26 @@ func TestISCSIPortalUnreachable(t *testing.T) {
 		})
 	}
 }
+
+// TestISCSIPortalLost: the portal through which the disk of a running pod came does not answer any more, whatever other
+// portals of the node do.
+func TestISCSIPortalLost(t *testing.T) {
+	t.Parallel()
+	const target, one, two = "iqn.2015-10.com.array:t0", "@dial/10.5.0.10:3260", "@dial/10.6.0.10:3260"
+	for name, c := range map[string]struct {
+		state, session, ip, dial string
+		want                     []string
+	}{
+		"its session is lost":            {"transport-offline", "FREE", "10.5.0.10", "ECONNREFUSED", []string{"certain Node n1"}},
+		"its session is to be recovered": {"blocked", "FAILED", "10.5.0.10", "timeout 3s", []string{"certain Node n1"}},
+		"it answers again":               {"blocked", "FAILED", "10.5.0.10", "ok 1ms", []string{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := sketch.New(arrayVolume).Node("n1", append(path("sdb", "8:16", c.state, "3", target, c.ip, c.session), "proc/1/mountinfo", mounted8, one, c.dial, two, "ok 1ms")...)
+			if diff := cmp.Diff(c.want, sketch.Causes(s.Ask(t, "pvc shop/data", transport.ISCSIPortalUnreachable))); diff != "" {
+				t.Errorf("causes mismatch (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

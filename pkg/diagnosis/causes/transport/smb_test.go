@@ -93,11 +93,13 @@ func TestSMB(t *testing.T) {
 		"refused, no log":               {shared(refused), []string{"likely " + secret}},
 		"another server's status":       {shared(refused).Node("n1", "@kmsg", logged(`CIFS: VFS: \\10.9.9.9 STATUS_LOGON_FAILURE`)), []string{"likely " + secret}},
 		"no such share":                 {shared("mount error(2): No such file or directory").Node("n1", dial, "ok 1ms", "@kmsg", logged(`CIFS: VFS:  BAD_NETWORK_NAME: \\10.0.0.5\data`)), []string{"certain " + pv}},
-		"2, it answers, no log":         {shared("mount error(2): No such file or directory").Node("n1", dial, "ok 1ms"), []string{"likely " + pv}},
-		"2, nobody dialled":             {shared("mount error(2): No such file or directory"), []string{"possible " + pv}},
-		"2, and it is blocked":          {shared("mount error(2): No such file or directory").Node("n1", dial, "timeout 3s"), []string{"certain " + node}},
-		"another dialect":               {shared("mount error(95): Operation not supported"), []string{"likely " + pv}},
-		"not from mount.cifs":           {shared("Permission denied"), []string{}},
+		"no such directory on it": {shared("mount error(2): No such file or directory").Edit("{source: //10.0.0.5/data}", "{source: //10.0.0.5/data, subDir: a/b}").Edit("-o vers=3.0 //10.0.0.5/data ", "-o vers=3.0 //10.0.0.5/data/a/b ").
+			Node("n1", dial, "ok 1ms", "@kmsg", strings.Replace(logged("CIFS: Status code returned 0xc0000034 STATUS_OBJECT_NAME_NOT_FOUND"), "mount //10.0.0.5/data", "mount //10.0.0.5/data/a/b", 1)), []string{"certain " + pv}},
+		"2, it answers, no log": {shared("mount error(2): No such file or directory").Node("n1", dial, "ok 1ms"), []string{"likely " + pv}},
+		"2, nobody dialled":     {shared("mount error(2): No such file or directory"), []string{"possible " + pv}},
+		"2, and it is blocked":  {shared("mount error(2): No such file or directory").Node("n1", dial, "timeout 3s"), []string{"certain " + node}},
+		"another dialect":       {shared("mount error(95): Operation not supported"), []string{"likely " + pv}},
+		"not from mount.cifs":   {shared("Permission denied"), []string{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
