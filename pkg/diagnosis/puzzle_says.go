@@ -64,6 +64,9 @@ func (z puzzle) says() string {
 	if z.text == nil {
 		return "The volume is " + silent + on + cmp.Or(z.warner(), z.called(), ", and nobody says why") + "."
 	}
+	if z.text.Is(message.WaitingExternalAttach) { // the word of who waited, not of who refused
+		return "The volume is " + silent + on + ": the attach-detach controller got no answer to its VolumeAttachment in time."
+	}
 	act := does + " the volume"
 	if to := map[Step]string{Attaching: " to", Detaching: " from"}[z.step]; to != "" {
 		act, on = act+strings.Replace(on, " on", to, 1), ""
