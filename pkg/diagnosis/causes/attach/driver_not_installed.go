@@ -23,9 +23,13 @@ var DriverNotInstalled = &diagnosis.Rule{
 			return nil
 		}
 		only, owed := csi.Owed(pl)
+		own := "" // one that is written into a pod has no PersistentVolume of its own
+		if pl.Volume.PVName() == "" {
+			own = pl.Volume.Spoken()
+		}
 		return []*diagnosis.Proof{{
 			Subject:    diagnosis.ObjectSubject("CSIDriver", "", driver),
-			With:       words.Fields{"driver": driver, "pv": pl.Volume.PVName(), "only": only, "similar": words.List(csi.Similar(pl.X, driver), 3)},
+			With:       words.Fields{"driver": driver, "pv": pl.Volume.PVName(), "own": own, "only": only, "similar": words.List(csi.Similar(pl.X, driver), 3)},
 			State:      []evidence.Answer{evidence.Not(csi.Known(pl.X, driver)), evidence.Any(csi.Wanted(pl), owed)},
 			Last:       []evidence.Answer{evidence.Not(installed)},
 			LookAlikes: []diagnosis.LookAlike{{Cause: "a driver outside of what was read", Is: csi.Answered(pl)}},

@@ -1,6 +1,7 @@
 package attach_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -53,5 +54,24 @@ status: {phase: Pending, containerStatuses: [{name: app, state: {waiting: {reaso
 				t.Errorf("causes mismatch (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestDriverOfAPodsOwnVolume: who needs the driver is named, also where it is no PersistentVolume.
+func TestDriverOfAPodsOwnVolume(t *testing.T) {
+	t.Parallel()
+	r := sketch.New(`
+apiVersion: v1
+kind: Pod
+metadata: {namespace: shop, name: api-0, uid: p1, creationTimestamp: '2026-01-02T11:30:00Z'}
+spec: {nodeName: n1, containers: [{name: app, image: i}], volumes: [{name: keys, csi: {driver: gone.example.com}}]}
+status: {phase: Pending, containerStatuses: [{name: app, state: {waiting: {reason: ContainerCreating}}}]}
+---
+{apiVersion: v1, kind: Node, metadata: {name: n1}, status: {conditions: [{type: Ready, status: 'True'}]}}
+---
+{apiVersion: storage.k8s.io/v1, kind: CSINode, metadata: {name: n1}, spec: {drivers: [{name: disk.example.com, nodeID: n1}]}}
+`).Ask(t, "pod shop/api-0", attach.DriverNotInstalled)
+	if len(r.RootCauses) != 1 || !strings.Contains(r.RootCauses[0].Message, "serves it. Volume keys of pod shop/api-0 needs it.") {
+		t.Errorf("says %+v", r.RootCauses)
 	}
 }
