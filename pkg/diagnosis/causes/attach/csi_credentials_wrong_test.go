@@ -1,6 +1,7 @@
 package attach_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -75,6 +76,10 @@ metadata: {name: csi-2, uid: a2, creationTimestamp: '2026-01-02T11:59:30Z'}
 spec: {attacher: ebs.csi.aws.com, nodeName: n1, source: {persistentVolumeName: pv-x}}
 status: {attached: true}
 `
+	if r := cloudVolume("LinkedAuthorizationFailed: The client 'c-1' has permission to perform action 'Microsoft.Compute/virtualMachines/write' on scope 's'; however, it does not have permission to perform action(s) 'Microsoft.Compute/disks/read' on the linked scope(s) 't'", "").
+		Ask(t, "pvc shop/data", attach.CSICredentialsWrong); len(r.RootCauses) != 1 || !strings.Contains(r.RootCauses[0].Message, ": Microsoft.Compute/disks/read is refused") {
+		t.Errorf("the action that is allowed is taken for the refused one: %+v", r.RootCauses)
+	}
 	for name, c := range map[string]struct {
 		sketch *sketch.Sketch
 		want   []string
