@@ -140,7 +140,7 @@ var readFields = map[string][]string{
 	"k8s.io/api/storage/v1.CSIDriver":                      {"ObjectMeta", "Spec"},
 	"k8s.io/api/storage/v1.CSIDriverSpec":                  {"AttachRequired", "FSGroupPolicy", "RequiresRepublish", "SELinuxMount", "StorageCapacity", "TokenRequests", "VolumeLifecycleModes"},
 	"k8s.io/api/storage/v1.CSINode":                        {"ObjectMeta", "Spec"},
-	"k8s.io/api/storage/v1.CSINodeDriver":                  {"Allocatable", "Name", "NodeID"},
+	"k8s.io/api/storage/v1.CSINodeDriver":                  {"Allocatable", "Name", "NodeID", "TopologyKeys"},
 	"k8s.io/api/storage/v1.CSINodeSpec":                    {"Drivers"},
 	"k8s.io/api/storage/v1.CSIStorageCapacity":             {"Capacity", "MaximumVolumeSize", "ObjectMeta", "StorageClassName"},
 	"k8s.io/api/storage/v1.StorageClass":                   {"AllowVolumeExpansion", "AllowedTopologies", "ObjectMeta", "Parameters", "Provisioner", "VolumeBindingMode"},

@@ -60,3 +60,38 @@ func zfsRuns() *world {
 	point := strings.Replace(w.Publish(0), "pv-data", "pvc-22bb", 1)
 	return w.Mounts("n1", "0:81 / "+point+" rw,relatime shared:300 - zfs tank/pvc-22bb rw,xattr,noacl").Answers("n1", point)
 }
+
+// TestAVolumeThatItsNodeMakes: a driver of local disks lets its plugin on the chosen node make the volume; who has no
+// plugin there that serves waits in vain. A driver of disks that any node of a zone may have needs none for that.
+func TestAVolumeThatItsNodeMakes(t *testing.T) {
+	t.Parallel()
+	const key = "topology.topolvm.io/node"
+	making := func(code string, values ...string) *world {
+		w := pendingClaim(vol("topolvm.io", "x", ""), "WaitForFirstConsumer", anno("topolvm.io")+on("n1"))
+		unscheduled(w, "running PreBind plugin \"VolumeBinding\": binding volumes: context deadline exceeded")
+		pvcEvent(w, "Warning", "ProvisioningFailed", "topolvm.io_controller-0_6d", "failed to provision volume with StorageClass \"fast\": rpc error: code = "+code)
+		w.Edit("topologyKeys: null", "topologyKeys: ["+key+"]")
+		for i, v := range values {
+			n := "labels: {kubernetes.io/hostname: n" + string(rune('1'+i))
+			w.Edit(n, strings.Replace(n, "{", "{"+key+": "+v+", ", 1))
+		}
+		return w
+	}
+	crashes := func(w *world) *world {
+		return w.EditIn("name: plugin-1,", "{name: driver, ready: true, restartCount: 0, state: {running: {startedAt: '2025-11-07T13:25:00Z'}}}", "{name: driver, ready: false, restartCount: 40, lastState: {terminated: {exitCode: 1, reason: Error, startedAt: '2026-01-02T11:56:00Z', finishedAt: '2026-01-02T11:56:10Z'}}, state: {waiting: {reason: CrashLoopBackOff}}}").
+			EditIn("name: plugin-1,", "{type: Ready, status: 'True'}", "{type: Ready, status: 'False', lastTransitionTime: '2026-01-02T11:00:00Z'}").Without("n1", "proc/4100")
+	}
+	const late = "DeadlineExceeded desc = context deadline exceeded"
+	refused := "broken: certain provisioning-failed PersistentVolumeClaim shop/data"
+	for _, r := range []row{
+		{"its plugin crashes", "broken: likely csi-plugin-not-registered Pod kube-system/plugin-1", crashes(making(late, "n1", "n2", "n3"))},
+		{"its plugin serves", refused, making(late, "n1", "n2", "n3")},
+		{"any node of a zone", refused, crashes(making(late, "a", "a", "b"))},
+		{"the driver refuses", refused, crashes(making("ResourceExhausted desc = no enough space left on VG", "n1", "n2", "n3"))},
+	} {
+		t.Run(r.name, func(t *testing.T) {
+			t.Parallel()
+			show(t, r.w, "pvc shop/data", r.want)
+		})
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/csi"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/holder"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/kubelet"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/nodeplugin"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
@@ -28,6 +29,9 @@ var CSIPluginNotRegistered = &diagnosis.Rule{
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		if pl.Pod == nil && pl.Volume == nil { // whether or not anybody waits
 			return evidence.Each(nodeplugin.FailingOn(pl.X, pl.Node), func(f nodeplugin.Failing) *diagnosis.Proof { return failing(pl, f) })
+		}
+		if f, asked := nodeplugin.Making(pl); asked.Yes() {
+			return []*diagnosis.Proof{making(pl, f, asked)}
 		}
 		return evidence.Each(kubelet.NeedsAt(pl), notRegistered)
 	},
@@ -101,6 +105,15 @@ func failing(pl *evidence.Place, f nodeplugin.Failing) *diagnosis.Proof {
 		p.With["registrar"], _ = csi.Registrar(at, f.Driver)
 	}
 	p.Steps = remedy.Register(kubelet.Need{At: at, Driver: f.Driver, Plugin: f.Plugin}, false, csi.Halted(at, f.Plugin))
+	return p
+}
+
+// making is a plugin that shall make a volume on its node.
+func making(pl *evidence.Place, f nodeplugin.Failing, asked evidence.Answer) *diagnosis.Proof {
+	p := about(pl.On(f.Plugin.Spec.NodeName), f.Driver, f.Plugin, "making", append(f.State, asked)...)
+	p.AtMost, p.Steps = report.Likely, remedy.Register(kubelet.Need{At: pl.On(f.Plugin.Spec.NodeName), Driver: f.Driver, Plugin: f.Plugin}, false, evidence.No())
+	p.Volume(pl.Volume)
+	p.Pods(holder.Waiters(pl.Volume)...)
 	return p
 }
 
