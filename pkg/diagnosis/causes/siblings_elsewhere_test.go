@@ -1,9 +1,11 @@
 package causes
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/internal/sketch"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
 // TestSiblingsElsewhere: a share that one node mounts and another may not, asked from all sides.
@@ -30,6 +32,34 @@ status: {phase: Pending, startTime: '2026-01-02T11:30:00Z', conditions: [{type: 
 		t.Run(question, func(t *testing.T) {
 			t.Parallel()
 			show(t, shared(), question, want)
+		})
+	}
+}
+
+// TestPluginWhereNothingArrivesYet: what is missing where a pod waits keeps no other node from giving the volume up.
+func TestPluginWhereNothingArrivesYet(t *testing.T) {
+	t.Parallel()
+	const statefulSet = "{apiVersion: apps/v1, kind: StatefulSet, name: web, uid: 'e0000000-0000-4000-8000-000000000001', controller: true}"
+	build := func() *world {
+		w := second(cinderW().Waits().Attached("n2"), "web-x", "n2", statefulSet, "Running", deleted)
+		return notReady(mulattach(w, "web-x"), "n2", "2026-01-02T11:20:00Z").Unprobed("n2", "NodeNotReady").
+			Edit("'70000000-0000-4000-8000-000000000001'}\nspec: {drivers: [{name: "+w.Driver+", nodeID: n1, topologyKeys: null}]}", "'70000000-0000-4000-8000-000000000001'}\nspec: {drivers: []}")
+	}
+	for cause, w := range map[string]*world{
+		"csi-plugin-not-registered": build(),
+		"csi-plugin-not-on-node":    build().Drop("name: plugin-1,").Edit("spec: {podCIDR: 10.42.11.0/24}", "spec: {podCIDR: 10.42.11.0/24, taints: [{key: gpu, effect: NoSchedule}]}"),
+	} {
+		t.Run(cause, func(t *testing.T) {
+			t.Parallel()
+			_, r := w.Unprobed("n1", "PodRejected").Verdict(t, Catalog(), "pvc shop/data")
+			for _, c := range r.RootCauses {
+				if c.Name == cause && !slices.Equal(c.Explains, []string{"pod-waiting-for-volume"}) {
+					t.Errorf("explains %v", c.Explains)
+				}
+			}
+			if len(r.RootCauses) != 2 || !slices.ContainsFunc(r.RootCauses, func(c report.Cause) bool { return c.Name == cause }) {
+				t.Errorf("got %v", sketch.Causes(r))
+			}
 		})
 	}
 }

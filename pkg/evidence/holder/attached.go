@@ -79,6 +79,14 @@ func WaitersAway(v *snapshot.Volume, node string) []*corev1.Pod {
 	return out
 }
 
+// KeptAway tells whether another node still has a volume that only one may have: before it has left there, nobody
+// acts on this one, and what is missing here holds up none of that.
+func KeptAway(v *snapshot.Volume, node string) bool {
+	return v != nil && v.Exclusive() && slices.ContainsFunc(v.Attachments, func(va *storagev1.VolumeAttachment) bool {
+		return va.Spec.NodeName != node && va.Status.Attached
+	})
+}
+
 // Waiters are the pods that wait for a volume, with or without a node.
 func Waiters(v *snapshot.Volume) []*corev1.Pod {
 	return evidence.Each(v.Waiting(), func(c *snapshot.Consumer) *corev1.Pod { return c.Pod })

@@ -61,6 +61,9 @@ func notOnNode(pl *evidence.Place, u nodeplugin.Use, a nodeplugin.Absence) *diag
 	if age := pl.X.Age(n.CreationTimestamp.Time); !n.CreationTimestamp.IsZero() && age < nodeplugin.NewNode {
 		p.AtMost, p.Waiting, p.With["age"] = report.Possible, true, evidence.Duration(age)
 	}
+	if len(holder.Going(u.Pods)) == 0 && holder.KeptAway(u.Volume, u.Node) {
+		p.Breaks = []diagnosis.Step{diagnosis.Publishing}
+	}
 	p.At(u.Node)
 	p.Volume(u.Volume)
 	p.Pods(u.Pods...)

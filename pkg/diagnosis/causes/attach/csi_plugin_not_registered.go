@@ -51,6 +51,9 @@ func notRegistered(n kubelet.Need) *diagnosis.Proof {
 		with["waiter"] = pl.Pod.Namespace + "/" + pl.Pod.Name
 	}
 	p.Attachment(n.Volume.AttachmentOn(pl.Node))
+	if pl.Pod != nil && pl.Pod.DeletionTimestamp == nil && holder.KeptAway(n.Volume, pl.Node) {
+		p.Breaks = []diagnosis.Step{diagnosis.Staging, diagnosis.Publishing}
+	}
 	if pods.Restless(pl.X, plugin) {
 		last := pods.LastWords(pl.X, plugin)
 		with["said"] = last.Text
