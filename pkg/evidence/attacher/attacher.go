@@ -40,10 +40,16 @@ func Of(pl *evidence.Place) (Attacher, bool) {
 	if len(a.Silent) == 0 {
 		a.Slow, a.Silent = false, silent(pl, 0)
 	}
-	if driver == "" || len(a.Silent) == 0 || a.object != nil && a.object.Spec.AttachRequired != nil && !*a.object.Spec.AttachRequired {
+	if driver == "" || a.object != nil && a.object.Spec.AttachRequired != nil && !*a.object.Spec.AttachRequired {
 		return a, false
 	}
 	a.Sidecar = csi.SidecarOf(pl.X, driver, "csi-attacher")
+	if len(a.Silent) == 0 && len(a.Pods)+len(a.Workloads) > 0 && !slices.ContainsFunc(a.Pods, snapshot.PodServes) {
+		a.Slow, a.Silent = true, forsaken(pl)
+	}
+	if len(a.Silent) == 0 {
+		return a, false
+	}
 	if len(a.Pods) > 0 {
 		a.Leader = a.Pods[0]
 	}
@@ -73,10 +79,34 @@ func silent(pl *evidence.Place, least time.Duration) []*storagev1.VolumeAttachme
 	return out
 }
 
+// failed is the last error of what an attachment wants: to be made, or to go; nil: there is none.
+func failed(va *storagev1.VolumeAttachment) *storagev1.VolumeError {
+	switch {
+	case va.DeletionTimestamp != nil:
+		return va.Status.DetachError
+	case va.Status.Attached:
+		return nil
+	}
+	return va.Status.AttachError
+}
+
+// forsaken are the attachments of a volume whose last error is older than the longest pause between two tries:
+// an attacher that lives writes a new one (external-attacher: pkg/controller/csi_handler.go saveAttachError).
+func forsaken(pl *evidence.Place) []*storagev1.VolumeAttachment {
+	return evidence.Keep(pl.Volume.Attachments, func(va *storagev1.VolumeAttachment) bool {
+		e := failed(va)
+		return e != nil && pl.X.Age(e.Time.Time) > holder.DetachBackoff
+	})
+}
+
 // Nothing quotes the attachments that nobody acts on, and the leader's lease.
 func (a Attacher) Nothing() evidence.Answer {
 	facts := evidence.Each(a.Silent, func(va *storagev1.VolumeAttachment) report.Evidence {
-		return evidence.FromAPI("VolumeAttachment "+va.Name, "status", "no result and no error")
+		said := "no result and no error"
+		if e := failed(va); e != nil {
+			said = "no result, and no error after that of " + e.Time.UTC().Format(time.RFC3339)
+		}
+		return evidence.FromAPI("VolumeAttachment "+va.Name, "status", said)
 	})
 	_, lease := a.lease()
 	return evidence.Yes(append(facts, lease)...)
@@ -117,6 +147,9 @@ func (a Attacher) Down() (why string, is evidence.Answer) {
 	stale, lease := a.lease()
 	switch serves := snapshot.PodServes(a.Leader); {
 	case !serves:
+		if n := a.Leader.Spec.NodeName; a.pl.X.Node(n) != nil && !a.pl.X.NodeReady(n).Ready {
+			return "its pod is not Ready, as its node " + n + " does not report", evidence.Yes(pods.State(a.Leader))
+		}
 		return "its pod is not Ready", evidence.Yes(pods.State(a.Leader))
 	case stale && a.Slow:
 		return "its leader has stopped renewing the lease", evidence.Yes(lease, pods.State(a.Leader))
