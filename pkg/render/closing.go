@@ -189,7 +189,7 @@ var probeWords = map[string]string{
 	"kernelLog": "kernel log", "kmsg": "kernel log", "mounts": "mount tables", "mountns": "mount tables", "descriptors": "open files", "openfiles": "open files",
 	"process": "processes", "block": "block devices", "blockdev": "block devices", "deviceNodes": "device nodes", "files": "host files", "hostfiles": "host files",
 	"kubelet": "kubelet's directories", "iscsi": "iSCSI sessions", "nvme": "NVMe devices", "rbd": "RBD devices", "multipath": "multipath maps",
-	"nfs": "NFS clients", "reach": "connections", "contents": "contents of devices", "machine": "identity", "swaps": "swap areas", "superblocks": "live filesystems", "claim": "claim test",
+	"nfs": "NFS clients", "reach": "connections", "contents": "contents of devices and mounts", "machine": "identity", "swaps": "swap areas", "superblocks": "live filesystems", "claim": "claim test",
 }
 
 func probeName(probe string) string {

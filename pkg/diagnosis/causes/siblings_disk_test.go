@@ -76,6 +76,8 @@ func TestSiblingsDisk(t *testing.T) {
 			"broken: certain device-held-by-process Device n1/259:1"},
 		"ends and does not, something is mounted inside": {stuck().Mounts("n1", "0:99 / "+ebs().Publish(0)+"/cache rw,relatime - tmpfs tmpfs rw"),
 			"broken: certain device-held-by-process Device n1/259:1"},
+		"the kernel lists errors of long ago": {running().Entries("n1", "sys/fs/ext4/nvme1n1/errors_count", "4").Kernel("n1", "300|EXT4-fs (nvme1n1): error count since last fsck: 4", "300|EXT4-fs (nvme1n1): initial error at time 1690000000: ext4_lookup:1855: inode 131", "300|EXT4-fs (nvme1n1): last error at time 1690000000: ext4_lookup:1855: inode 131"),
+			"healthy"},
 		"in use, and something is mounted inside": {running().Mounts("n1", "0:99 / "+ebs().Publish(0)+"/cache rw,relatime - tmpfs tmpfs rw"), "healthy"},
 		"ends and does not, nobody knows why": {stuck(),
 			"broken: unexplained pod-stuck-terminating; unexplained unmount-blocked"},

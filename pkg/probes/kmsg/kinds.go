@@ -4,6 +4,7 @@ package kmsg
 const (
 	// filesystems
 	Ext4Error          = "ext4-error"            // EXT4-fs error (device D): …
+	Ext4Remembered     = "ext4-remembered"       // errors of the past that the superblock lists at a mount and once a day (print_daily_error_info)
 	Ext4Aborted        = "ext4-aborted"          // the journal was aborted
 	RemountedReadOnly  = "remounted-ro"          // "Remounting filesystem read-only" after an error
 	Remounted          = "re-mounted"            // somebody asked for a remount; no fault

@@ -38,6 +38,9 @@ func TestKinds(t *testing.T) {
 	for _, c := range []struct{ text, kind, names string }{
 		{"EXT4-fs error (device sdc): ext4_journal_check_start:83: comm postgres: Detected aborted journal", Ext4Aborted, "sdc"},
 		{"Aborting journal on device sdc-8.", Ext4Aborted, "sdc"},
+		{"EXT4-fs (sdc): error count since last fsck: 4", Ext4Remembered, "sdc"},
+		{"EXT4-fs (sdc): last error at time 1690000000: ext4_lookup:1855: inode 131", Ext4Remembered, "sdc"},
+		{"EXT4-fs (sdc): warning: mounting fs with errors, running e2fsck is recommended", Ext4Remembered, "sdc"},
 		{"XFS (scinia): Filesystem has been shut down due to log error (0x2).", XFSShutdown, "scinia"},
 		{"Buffer I/O error on dev pxd/pxd808123, logical block 0, lost sync page write", IOError, "pxd/pxd808123"},
 		{"WARNING: Pool 'tank' has encountered an uncorrectable I/O failure and has been suspended.", ZpoolSuspended, ""},

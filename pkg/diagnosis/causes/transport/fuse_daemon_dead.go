@@ -32,6 +32,16 @@ var FUSEDaemonDead = &diagnosis.Rule{
 			p.Device(pl.Node, m.Dead[0].Mount.Dev)
 			return []*diagnosis.Proof{p}
 		}
+		if kept := m.Kept(); len(kept) > 0 {
+			with["source"], with["type"], with["pod"] = kept[0].Mount.Source, kept[0].Mount.FSType, evidence.Few(kept, 3, fuse.Kept.Name)
+			p := &diagnosis.Proof{Subject: diagnosis.PodSubject(kept[0].Pod), Says: "kept", With: with, Last: []evidence.Answer{kept[0].Answers(pl.Node)}}
+			for _, k := range kept {
+				p.Pod(k.Pod)
+				p.State = append(p.State, k.Is)
+				p.Steps = append(p.Steps, remedy.DeletePod(k.Pod).Note("Its container has a mount that the node has no more; a new pod gets the present one."))
+			}
+			return []*diagnosis.Proof{p}
+		}
 		client, later := fuse.Outlived(pl)
 		said, named := fuse.Said(pl)
 		if client == nil || !said.Yes() {

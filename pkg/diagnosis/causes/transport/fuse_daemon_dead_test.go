@@ -1,6 +1,7 @@
 package transport_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -91,6 +92,34 @@ func TestFUSEProcessDead(t *testing.T) {
 				ask = "pvc shop/data"
 			}
 			if diff := cmp.Diff(c.want, sketch.Causes(c.scene.Ask(t, ask, transport.FUSEDaemonDead))); diff != "" {
+				t.Errorf("causes mismatch (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestFUSEMountKept: the node's mount was made anew and answers, the container has what it got at its start.
+func TestFUSEMountKept(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		inside string // what the container's own table has at the volume's place
+		want   []string
+	}{
+		"the present one":               {"0:57 / /data rw - fuse.juicefs bucket rw", []string{}},
+		"the one of before":             {"0:44 / /data rw - fuse.juicefs bucket rw", []string{"likely Pod web-0"}},
+		"both, the present one on top":  {"0:44 / /data rw - fuse.juicefs bucket rw\n92 90 0:57 / /data rw - fuse.juicefs bucket rw", []string{}},
+		"another volume's at its place": {"0:44 / /cache rw - fuse.juicefs bucket rw", []string{}},
+		"no FUSE mount":                 {"8:2 /x /data rw - ext4 /dev/sda2 rw", []string{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			const uid = "11111111-2222-4333-8444-555555555555"
+			at := strings.Replace(bucketPod, "/w/", "/"+uid+"/", 1)
+			s := bucket("Running", "11:00").Edit("name: web-0, uid: w", "name: web-0, uid: "+uid).Edit("containers: [{name: app, image: i}]", "containers: [{name: app, image: i, volumeMounts: [{name: d, mountPath: /data}]}]").
+				Node("n1", "proc/1/mountinfo", "21 1 8:2 / / rw shared:1 - ext4 /dev/sda2 rw\n30 21 0:57 / "+at+" rw shared:9 - fuse.juicefs bucket rw", "@statfs"+at, "1000 900 900 1000 900 4096",
+					"proc/7/comm", "app", "proc/7/cgroup", "0::/kubepods.slice/kubepods-pod"+strings.ReplaceAll(uid, "-", "_")+".slice/cri-containerd-1.scope", "proc/7/ns/mnt", "@link mnt:[4026532777]",
+					"proc/7/mountinfo", "90 1 0:170 / / rw - overlay overlay rw\n91 90 "+c.inside)
+			if diff := cmp.Diff(c.want, sketch.Causes(s.Ask(t, "pvc shop/data", transport.FUSEDaemonDead))); diff != "" {
 				t.Errorf("causes mismatch (-want +got):\n%s", diff)
 			}
 		})
