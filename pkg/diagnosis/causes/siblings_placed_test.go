@@ -40,3 +40,35 @@ func TestHelperAtWork(t *testing.T) {
 		"of another claim, by its name": {helper(moment, creating).Edit("helper-pod-create-"+made, "helper-pod-create-pvc-c0000000-0000-4000-8000-000000000002"), open},
 	})
 }
+
+// TestWhereFreeVolumesLie: a claim that gets one of the volumes that were made by hand can have it only where one is free.
+func TestWhereFreeVolumesLie(t *testing.T) {
+	t.Parallel()
+	claim := func(taint string, free ...string) *world {
+		w := unscheduled(pendingClaim(sketchWorld("", "", localPV), "WaitForFirstConsumer", ""), "0/3 nodes are available: 1 node(s) had untolerated taint {db: }, 2 node(s) didn't find available persistent volumes to bind.").
+			Edit("provisioner: \"\"", "provisioner: kubernetes.io/no-provisioner")
+		if taint != "" {
+			w.Edit("spec: {podCIDR: 10.42.11.0/24}", "spec: {podCIDR: 10.42.11.0/24, taints: [{key: "+taint+", effect: NoSchedule}]}")
+		}
+		for _, node := range free {
+			affinity := "nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: [{key: kubernetes.io/hostname, operator: In, values: [" + node + "]}]}]}}"
+			if node == "" {
+				affinity = "volumeMode: Filesystem"
+			}
+			w.Add("\napiVersion: v1\nkind: PersistentVolume\nmetadata: {name: free-" + node + "}\nspec: {accessModes: [ReadWriteOnce], capacity: {storage: 10Gi}, storageClassName: fast, local: {path: /mnt/d}, " + affinity + "}\nstatus: {phase: Available}\n")
+		}
+		return w
+	}
+	const conflict = "broken: certain topology-conflict PersistentVolume free-"
+	const open = "broken: possible consumer-unschedulable Pod shop/web-0; unexplained claim-pending; unexplained pod-waiting-for-volume"
+	showEach(t, map[string]shown{
+		"on a node that the pod does not tolerate": {claim("db", "n1"), conflict + "n1"},
+		"on nodes that are gone":                   {claim("", "n8", "n9"), conflict + "n8"},
+		"one of them on a node that is gone":       {claim("db", "n9", "n1"), conflict + "n1"},
+		"one on a node that it tolerates":          {claim("db", "n1", "n2"), open},
+		"one of them can be used everywhere":       {claim("db", "n1", ""), open},
+		"too small":                                {claim("db", "n1").EditIn("name: free-n1", "storage: 10Gi", "storage: 1Gi"), "broken: certain claim-volume-mismatch PersistentVolumeClaim shop/data"},
+		"kept for the claim, before free ones":     {claim("db", "n1", "n2").EditIn("name: free-n1", "storageClassName: fast,", "storageClassName: fast, claimRef: {namespace: shop, name: data},"), conflict + "n1"},
+		"kept for the claim":                       {claim("db", "n1").EditIn("name: free-n1", "storageClassName: fast,", "storageClassName: fast, claimRef: {namespace: shop, name: data},"), conflict + "n1"},
+	})
+}

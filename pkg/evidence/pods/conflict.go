@@ -43,13 +43,13 @@ type fit struct {
 }
 
 // NoNodeFits asks whether no node that was read satisfies both the volumes of a pod and the
-// pod's own placement.
-func NoNodeFits(x *snapshot.Index, pod *corev1.Pod) (Conflict, bool) {
+// pod's own placement. A volume of a claim that has none yet stands for all that are free for it.
+func NoNodeFits(x *snapshot.Index, pod *corev1.Pod, volumes []*snapshot.Volume) (Conflict, bool) {
 	if OnlyPlace(x, pod) != nil {
 		return Conflict{}, false // there is one, and it does not report (node-down)
 	}
 	var fits []fit
-	volumes, left := x.VolumesOfPod(pod), false // left: a node that every volume allows
+	left := false // a node that every volume allows
 	for _, n := range x.Cluster.Nodes {
 		f := fit{n.Name, placeOf(volumes, n), excludedBy(volumes, n), Excludes(pod, n)}
 		if len(f.volumes) == 0 && f.placed == "" {
@@ -63,7 +63,7 @@ func NoNodeFits(x *snapshot.Index, pod *corev1.Pod) (Conflict, bool) {
 		return Conflict{}, false // the pod's own placement excludes every node, whatever its volumes are
 	}
 	c := Conflict{Guilty: excluding(fits), Own: placementText(pod), Apart: len(bound) > 1 && !left, Nodes: perNode(fits)}
-	c.Missing, c.Gone = missingPlaces(x, bound)
+	c.Missing, c.Gone = missingPlaces(x, slices.DeleteFunc(slices.Clone(bound), stands)) // of many, one may be gone
 	if len(c.Guilty) == 0 && !left {
 		c.Guilty = bound // the volumes' places do not meet, or are gone
 	}
@@ -110,10 +110,20 @@ func (c *Conflict) places(volumes []*snapshot.Volume) {
 			c.facts = append(c.facts, evidence.FromAPI("StorageClass "+v.Class.Name, "allowedTopologies", text))
 			continue
 		}
+		if stands(v) {
+			where = append(where, fmt.Sprintf("the volumes that are free for claim %s/%s may be used only where %s", v.Claim.Namespace, v.Claim.Name, text))
+			c.facts = append(c.facts, evidence.FromAPI("PersistentVolumes of class "+v.Class.Name, "spec.nodeAffinity.required", text))
+			continue
+		}
 		where = append(where, fmt.Sprintf("volume %s may be used only where %s", v.PVName(), text))
 		c.facts = append(c.facts, evidence.FromAPI("PersistentVolume "+v.PVName(), "spec.nodeAffinity.required", text))
 	}
 	c.Places = strings.Join(where, "; ")
+}
+
+// stands tells whether a volume stands for those that a claim without one may get.
+func stands(v *snapshot.Volume) bool {
+	return v.PV != nil && v.Claim != nil && v.Claim.Spec.VolumeName == "" && v.PV.Spec.ClaimRef == nil
 }
 
 // affinity is what a volume asks of the nodes that may use it: its own, and for one that is made
@@ -202,7 +212,12 @@ func excluding(fits []fit) []*snapshot.Volume {
 func perNode(fits []fit) string {
 	var out []string
 	for _, f := range fits {
-		why := evidence.Each(f.volumes, func(v *snapshot.Volume) string { return "volume " + v.PVName() })
+		why := evidence.Each(f.volumes, func(v *snapshot.Volume) string {
+			if stands(v) {
+				return "none of the free volumes"
+			}
+			return "volume " + v.PVName()
+		})
 		if f.placed != "" {
 			why = append(why, f.placed)
 		}

@@ -95,7 +95,8 @@ status: {phase: Pending}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			x := c.sketch.Index(t)
-			got, ok := pods.NoNodeFits(x, x.Pod("shop", "db-0"))
+			pod := x.Pod("shop", "db-0")
+			got, ok := pods.NoNodeFits(x, pod, x.VolumesOfPod(pod))
 			if ok != c.fits || ok && (got.Whole(x).Yes() != c.whole || len(got.Guilty) != c.guilty || !got.Is.Yes()) {
 				t.Errorf("got %v, whole %v, %d guilty", ok, got.Whole(x).Yes(), len(got.Guilty))
 			}

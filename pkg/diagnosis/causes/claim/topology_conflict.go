@@ -7,6 +7,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/claims"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -27,7 +28,7 @@ var TopologyConflict = &diagnosis.Rule{
 			if len(pl.X.Cluster.Nodes) == 0 {
 				return []*diagnosis.Proof{{State: []evidence.Answer{evidence.Resource(pl.X, "/nodes").Found()}}}
 			}
-			if c, ok := pods.NoNodeFits(pl.X, pl.Pod); ok {
+			if c, ok := pods.NoNodeFits(pl.X, pl.Pod, claims.VolumesFor(pl.X, pl.Pod)); ok {
 				return []*diagnosis.Proof{conflict(pl, c, "nowhere")}
 			}
 		} else if n := pl.X.Node(pl.Node); n != nil {
