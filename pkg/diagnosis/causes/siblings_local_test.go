@@ -167,3 +167,17 @@ func TestGrowsOverSmallerDisks(t *testing.T) {
 		"the volume has not":                           {grows("20971520"), []string{"dm-0, the volume itself, " + old}, []string{read}},
 	})
 }
+
+// TestDiskOfOneNode: a disk that is gone comes back with its driver, or it was the node's own.
+func TestDiskOfOneNode(t *testing.T) {
+	t.Parallel()
+	own := lvmLocal().Runs(0)
+	at := strings.Replace(own.Publish(0), "pv-data", "pvc-11aa", 1)
+	own.Mounts("n1", "253:7 / "+at+" rw,relatime shared:300 - ext4 /dev/mapper/datavg-pvc--11aa rw").Entries("n1", "@statfs"+at, "@error EIO")
+	cloud := ebsMounted(ebs().Runs(0), "n1", 0).Attached("n1").Without("n1", "sys/class/block/nvme1n1").Without("n1", "dev/nvme1n1").Without("n1", "dev/disk/by-id/nvme").Without("n1", "@content/259:1").Entries("n1", "@statfs"+ebs().Publish(0), "@error EIO")
+	const alone = "The disk is one of node n1 alone"
+	sayEach(t, map[string]said{
+		"the node's own": {own, []string{"mount-of-dead-device", alone}, nil},
+		"of a cloud":     {cloud, []string{"mount-of-dead-device"}, []string{alone}},
+	})
+}

@@ -20,6 +20,9 @@ func TestThinPools(t *testing.T) {
 		{"the pool has room", "healthy", thin()},
 		{"it has none", "broken: certain filesystem-full PersistentVolumeClaim shop/data", thin().Kernel("n1", spent)},
 		{"it has got some", "healthy", thin().Kernel("n1", spent, again)},
+		{"its metadata have none", "broken: certain filesystem-full PersistentVolumeClaim shop/data", thin().Kernel("n1", "60|device-mapper: thin: 253:5: metadata operation 'dm_thin_insert_block' failed: error = -28", "60|device-mapper: thin: 253:5: switching pool to read-only mode")},
+		{"its metadata have got some", "healthy", thin().Kernel("n1", "60|device-mapper: thin: 253:5: no free metadata space available.", "60|device-mapper: thin: 253:5: switching pool to read-only mode", again)},
+		{"it takes no writes, nobody says why", "broken: unexplained volume-hung", thin().Kernel("n1", "60|device-mapper: thin: 253:5: switching pool to read-only mode")},
 		{"it is another pool", "healthy", thin().Kernel("n1", "60|device-mapper: thin: 253:9: switching pool to out-of-data-space (error IO) mode")},
 	} {
 		t.Run(r.name, func(t *testing.T) {

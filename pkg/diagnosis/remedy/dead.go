@@ -12,6 +12,9 @@ func EndDead(x *snapshot.Index, node string, d mounts.DeadMount) []Step {
 		return Sentences("The number belongs to a living disk of another volume. Stop the pods of both volumes, then unmount exactly these paths plainly (not lazily), and have both filesystems checked before they are used again.")
 	}
 	var out []Step
+	if d.Homebound() {
+		out = Sentences("The disk is one of node " + node + " alone, so that no driver brings it back: until the node has it again, a pod that is made anew cannot start. See whether it is there under another name or number, or can come back (slot, cable, controller; the kernel's log has when and how it went); else the data are to be restored elsewhere.")
+	}
 	pods := d.Pods(x)
 	for _, pod := range pods {
 		if pod.DeletionTimestamp == nil {

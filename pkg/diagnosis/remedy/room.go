@@ -19,7 +19,7 @@ func VolumeRoom(v *snapshot.Volume) []Step {
 func PoolRoom(node string) []Step {
 	return []Step{
 		Check("See how full the pool and its metadata are, and who fills it (volumes, snapshots).", OnNode(node, "lvs", "-a", "-o", "lv_name,pool_lv,lv_size,data_percent,metadata_percent")),
-		Words("Give the pool room: extend it, or delete snapshots and volumes that may go by the driver's own means. Until then start no pod anew on its volumes: what is written fails again."),
+		Words("Give the pool room: extend its data or its metadata, whichever is full, or delete snapshots and volumes that may go by the driver's own means. Until then start no pod anew on its volumes: what is written fails again."),
 		Words("A filesystem that met the error stays closed until it is mounted anew; check it before that."),
 	}
 }

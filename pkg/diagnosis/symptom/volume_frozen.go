@@ -22,8 +22,12 @@ func standsStill(p *diagnosis.Pass, v *snapshot.Volume) {
 		if !ok {
 			continue
 		}
-		if pool, spent := filesystem.PoolBelow(view, d.Top()); spent && pool.Waits() {
-			s := onVolume(v, fmt.Sprintf("Thin pool %s (%s) on node %s has no data space left: what is written anew to %s waits.", pool.Block.Name, pool.Block.Dev, view.Name, name(v)))
+		if pool, closed := filesystem.PoolBelow(view, d.Top()); closed && (pool.Waits() || !pool.Spent()) {
+			how := "has no data space left: what is written anew to %s waits."
+			if !pool.Waits() {
+				how = "takes no new blocks, and the kernel does not say why: what is written anew to %s fails."
+			}
+			s := onVolume(v, fmt.Sprintf("Thin pool %s (%s) on node %s "+how, pool.Block.Name, pool.Block.Dev, view.Name, name(v)))
 			s.At(view.Name)
 			s.Device(view.Name, pool.Block.Dev)
 			s.Evidence = append(s.Evidence, pool.Shows(view.Name))

@@ -102,6 +102,23 @@ func (d DeadMount) users(list []*corev1.Pod) string {
 	return " Whatever pod " + strings.Join(evidence.Each(list, pods.Name), ", ") + " reads or writes there fails or is lost."
 }
 
+// Homebound tells whether the volume is a disk of its node alone, which nothing shows there any more: no driver
+// brings it back.
+func (d DeadMount) Homebound() bool {
+	if d.Volume == nil || d.Volume.PV == nil || d.Reused || d.Alive || d.Now != nil && d.Now.Block != nil {
+		return false
+	}
+	spec := d.Volume.PV.Spec
+	if spec.NodeAffinity == nil || spec.NodeAffinity.Required == nil {
+		return spec.Local != nil
+	}
+	return slices.ContainsFunc(spec.NodeAffinity.Required.NodeSelectorTerms, func(t corev1.NodeSelectorTerm) bool {
+		return slices.ContainsFunc(t.MatchExpressions, func(e corev1.NodeSelectorRequirement) bool {
+			return len(e.Values) == 1 && e.Values[0] == d.view.Name
+		})
+	})
+}
+
 // Is quotes the mounts, what they answer, and why they are dead.
 func (d DeadMount) Is() evidence.Answer {
 	var facts []report.Evidence

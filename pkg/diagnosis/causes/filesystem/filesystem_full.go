@@ -24,7 +24,7 @@ var Full = &diagnosis.Rule{
 		if pl.Volume == nil {
 			return nodeFull(pl)
 		}
-		if pool, spent := filesystem.PoolOf(pl); spent {
+		if pool, closed := filesystem.PoolOf(pl); closed && pool.Spent() {
 			return []*diagnosis.Proof{poolFull(pl, pool)}
 		}
 		s := filesystem.SpaceOf(pl)
@@ -62,7 +62,7 @@ var Full = &diagnosis.Rule{
 // poolFull judges a thin pool below the volume: the kernel has the last word on it.
 func poolFull(pl *evidence.Place, pool filesystem.Pool) *diagnosis.Proof {
 	p := &diagnosis.Proof{
-		Subject: diagnosis.VolumeOwner(pl.Volume), Says: "pool", State: []evidence.Answer{evidence.Yes(pool.Shows(pl.Node))},
+		Subject: diagnosis.VolumeOwner(pl.Volume), Says: pool.Says(), State: []evidence.Answer{evidence.Yes(pool.Shows(pl.Node))},
 		With:  words.Fields{"volume": volume.Name(pl.Volume), "node": pl.Node, "pool": pool.Block.Name, "number": pool.Block.Dev.String()},
 		Steps: remedy.PoolRoom(pl.Node),
 	}
