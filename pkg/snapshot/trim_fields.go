@@ -79,7 +79,7 @@ var readFields = map[string][]string{
 	"k8s.io/api/core/v1.NodeStatus":                        {"Addresses", "Conditions", "NodeInfo", "VolumesAttached", "VolumesInUse"},
 	"k8s.io/api/core/v1.NodeSystemInfo":                    {"Architecture", "BootID", "KernelVersion", "KubeletVersion", "MachineID", "OSImage", "OperatingSystem", "SystemUUID"},
 	"k8s.io/api/core/v1.ObjectReference":                   {"Name", "Namespace", "UID"},
-	"k8s.io/api/core/v1.PersistentVolume":                  {"*"},
+	"k8s.io/api/core/v1.PersistentVolume":                  {"ObjectMeta", "Spec", "Status"},
 	"k8s.io/api/core/v1.PersistentVolumeClaim":             {"ObjectMeta", "Spec", "Status"},
 	"k8s.io/api/core/v1.PersistentVolumeClaimCondition":    {"LastTransitionTime", "Message", "Reason", "Status", "Type"},
 	"k8s.io/api/core/v1.PersistentVolumeClaimSpec":         {"AccessModes", "DataSource", "DataSourceRef", "Resources", "Selector", "StorageClassName", "VolumeAttributesClassName", "VolumeMode", "VolumeName"},

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -49,7 +50,5 @@ func placesOfFree(x *snapshot.Index, v *snapshot.Volume) *corev1.PersistentVolum
 	if len(free) == 0 {
 		return nil
 	}
-	stand := free[0].DeepCopy()
-	stand.Spec.NodeAffinity = &corev1.VolumeNodeAffinity{Required: out}
-	return stand
+	return &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: free[0].Name}, Spec: corev1.PersistentVolumeSpec{NodeAffinity: &corev1.VolumeNodeAffinity{Required: out}}}
 }
