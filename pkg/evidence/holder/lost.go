@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/node"
@@ -153,6 +154,22 @@ func (l Lost) Keeps() bool { return volume.OneNode(l.x, l.Volume) || sharedFrom(
 // end, or it shall be detached.
 func (l Lost) Suffers() bool {
 	return len(l.Waiters) > 0 || len(l.Unplaced) > 0 || len(Going(l.Pods)) > 0 || len(WaitersOn(l.Volume, l.Name)) > 0 || l.letGo() || l.unserved()
+}
+
+// Replaced tells whether nobody lacks the volume, which several nodes may have: what hangs on the silent node are old pods, and
+// their controllers' new ones have it elsewhere. (A StatefulSet makes none before the old one is gone.)
+func (l Lost) Replaced() bool {
+	going := Going(l.Pods)
+	if l.Keeps() || len(l.Waiters)+len(l.Unplaced)+len(WaitersOn(l.Volume, l.Name)) > 0 || l.letGo() || len(going) == 0 || len(going) < len(l.Pods) {
+		return false
+	}
+	return !slices.ContainsFunc(going, func(old *corev1.Pod) bool {
+		owner := metav1.GetControllerOf(old)
+		return owner == nil || !slices.ContainsFunc(l.Volume.Running(), func(c *snapshot.Consumer) bool {
+			o := metav1.GetControllerOf(c.Pod)
+			return o != nil && o.UID == owner.UID && c.Node() != l.Name && !c.Terminating() && l.x.NodeReady(c.Node()).Ready
+		})
+	})
 }
 
 // unserved tells whether pods use a share that the node had and serves no more: they hang, and

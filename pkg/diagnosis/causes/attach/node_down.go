@@ -46,6 +46,9 @@ func nodesDown(pl *evidence.Place, lost []holder.Lost) []*diagnosis.Proof {
 		if l.JustNow() {
 			p.AtMost, p.Waiting = report.Possible, !l.WaitedBefore() // perhaps a reboot
 		}
+		if l.Replaced() {
+			p.Severity = report.Degraded
+		}
 		out = append(out, ofNode(l, p))
 	}
 	return out
