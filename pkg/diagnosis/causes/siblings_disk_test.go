@@ -27,6 +27,10 @@ func TestSiblingsDisk(t *testing.T) {
 	running := func() *world {
 		return ebsMounted(ebs().Runs(0), "n1", 0).Attached("n1").Answers("n1", ebs().Publish(0))
 	}
+	shut := func() *world {
+		return ebsDisk(ebs().Runs(0), "n1").Attached("n1").Answers("n1", ebs().Publish(0)).LiveExt4("n1", "nvme1n1").
+			Mounts("n1", "259:1 / "+ebs().Stage()+" rw,relatime shared:62 - ext4 /dev/nvme1n1 rw", "259:1 / "+ebs().Publish(0)+" ro,relatime shared:62 - ext4 /dev/nvme1n1 rw")
+	}
 	stuck := func() *world { // the pod is being deleted for ten minutes, its containers are gone
 		return ebsMounted(ebs().Runs(0), "n1", 0).Attached("n1").Answers("n1", ebs().Publish(0)).Without("n1", "proc/5000/").
 			Edit("name: web-0, uid", "name: web-0, deletionTimestamp: '2026-01-02T11:50:00Z', deletionGracePeriodSeconds: 30, uid").
@@ -76,6 +80,9 @@ func TestSiblingsDisk(t *testing.T) {
 			"broken: certain device-held-by-process Device n1/259:1"},
 		"ends and does not, something is mounted inside": {stuck().Mounts("n1", "0:99 / "+ebs().Publish(0)+"/cache rw,relatime - tmpfs tmpfs rw"),
 			"broken: certain device-held-by-process Device n1/259:1"},
+		"the pod's path alone is read-only":                        {shut(), "broken: unexplained volume-readonly"},
+		"the pod's path alone is read-only, as its driver is told": {shut().Edit("volumeHandle: vol-0a1b2c3d4e5f60718", "volumeAttributes: {readOnly: 'true'}, volumeHandle: vol-0a1b2c3d4e5f60718"), "healthy"},
+		"the pod's path alone is read-only, as it asks":            {shut().Edit("persistentVolumeClaim: {claimName: data}", "persistentVolumeClaim: {claimName: data, readOnly: true}"), "healthy"},
 		"the kernel lists errors of long ago": {running().Entries("n1", "sys/fs/ext4/nvme1n1/errors_count", "4").Kernel("n1", "300|EXT4-fs (nvme1n1): error count since last fsck: 4", "300|EXT4-fs (nvme1n1): initial error at time 1690000000: ext4_lookup:1855: inode 131", "300|EXT4-fs (nvme1n1): last error at time 1690000000: ext4_lookup:1855: inode 131"),
 			"healthy"},
 		"in use, and something is mounted inside": {running().Mounts("n1", "0:99 / "+ebs().Publish(0)+"/cache rw,relatime - tmpfs tmpfs rw"), "healthy"},

@@ -73,16 +73,18 @@ func writes(c *snapshot.Consumer) bool {
 
 func isReadOnly(p *diagnosis.Pass, v *snapshot.Volume, m mounted) {
 	at := "proc/1/mountinfo"
-	why := ""
+	why, options := "", m.mount.Super
 	switch {
 	case m.mount.HasSuper("emergency_ro"):
 		why = "emergency_ro"
 	case m.mount.HasSuper("ro") && !strings.HasPrefix(m.mount.FSType, "nfs") && !filesystem.Image(m.mount.FSType):
 		why = "ro"
+	case shut(v, m):
+		why, options = "ro at this path alone", m.mount.Options
 	}
 	if why != "" {
 		s := onMount(v, m, fmt.Sprintf("The filesystem of %s at %s on node %s is read-only (%s).", name(v), m.mount.Point, m.view.Name, why))
-		s.Evidence = append(s.Evidence, evidence.FromNode(m.view.Name, at, m.mount.Point+" "+strings.Join(m.mount.Super, ",")))
+		s.Evidence = append(s.Evidence, evidence.FromNode(m.view.Name, at, m.mount.Point+" "+strings.Join(options, ",")))
 		p.AddSymptom(s)
 		return
 	}
@@ -101,6 +103,29 @@ func isReadOnly(p *diagnosis.Pass, v *snapshot.Volume, m mounted) {
 		p.AddSymptom(s)
 		return
 	}
+}
+
+// shut tells whether a pod that writes has a writable filesystem read-only at its own path: the kubelet asks for that
+// only on behalf of a pod that reads (csiMountMgr.SetUpAt), a driver also where its own attributes say so.
+func shut(v *snapshot.Volume, m mounted) bool {
+	at, ok := m.view.ParsePath(m.mount.Point)
+	if !ok || at.Kind != snapshot.Publish || !m.mount.HasOption("ro") || m.mount.Dev.Anonymous() {
+		return false
+	}
+	if all := m.view.MountsAt(m.mount.Point); len(all) == 0 || all[len(all)-1].Raw != m.mount.Raw {
+		return false // another mount covers it
+	}
+	if v.PV == nil || v.PV.Spec.CSI == nil {
+		return false
+	}
+	for key, value := range v.PV.Spec.CSI.VolumeAttributes {
+		if low := strings.ToLower(key + "=" + value); strings.Contains(low, "ro=") || strings.HasSuffix(low, "=ro") || evidence.ContainsAny(low, "readonly", "read-only", "read_only") {
+			return false
+		}
+	}
+	return slices.ContainsFunc(v.Consumers, func(c *snapshot.Consumer) bool {
+		return snapshot.SameUID(string(c.Pod.UID), at.PodUID) && c.Pod.Status.Phase == corev1.PodRunning && writes(c)
+	})
 }
 
 func engineReadOnly(p *diagnosis.Pass, v *snapshot.Volume) {
