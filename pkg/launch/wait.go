@@ -101,12 +101,12 @@ func gone() *refusal {
 
 // tooLate says why a wait was cut, and whose silence it was.
 func tooLate(ctx context.Context, client kubernetes.Interface, current *corev1.Pod, last error, s *silence) *refusal {
-	why := interrupted(ctx, "start the probe pod")
+	why := interrupted(ctx, snapshot.StartingProbe)
 	if quiet := time.Since(s.since); quiet > promptly {
 		s.server = max(s.server, quiet)
 	}
 	if s.server > promptly {
-		why.detail += fmt.Sprintf(": the API server, or a proxy before it, did not answer for %s, so nothing is known of the node", short(s.server))
+		why.detail += fmt.Sprintf(": the API server, or a proxy before it, %s for %s, so nothing is known of the node", snapshot.ServerSilent, short(s.server))
 	}
 	if words := state(ctx, client, current, last); words != "" {
 		why.detail += ": " + words

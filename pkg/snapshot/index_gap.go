@@ -25,6 +25,20 @@ func (x *Index) indexGaps() {
 	}
 }
 
+// What the gap of a node says whose probe pod did not start before its time was up, and of a server that was silent
+// meanwhile: then nothing is known of the node.
+const (
+	StartingProbe = "start the probe pod"
+	ServerSilent  = "did not answer"
+)
+
+// StartsNoPod tells whether a probe pod was given to a node and was not started there in time: another one that only
+// looks (kubectl debug) would not be, either.
+func (x *Index) StartsNoPod(node string) bool {
+	g, ok := x.gaps["node/"+node]
+	return ok && x.Nodes[node] == nil && g.Reason == Timeout && strings.Contains(g.Detail, StartingProbe) && !strings.Contains(g.Detail, ServerSilent)
+}
+
 // Collected tells whether a resource ("storage.k8s.io/volumeattachments",
 // "/pods", "longhorn.io/volumes") was read in full: no gap names it.
 func (x *Index) Collected(resource string) bool {

@@ -34,7 +34,7 @@ type shell struct {
 	node                         string
 	system                       system
 	image, namespace, talosctlTo string
-	silent                       bool // its kubelet does not report: no pod starts there, not even one that looks
+	silent                       bool // its kubelet does not report, or did not start the probe: no pod starts there, not even one that looks
 }
 
 // shellOf takes the image and the namespace with which the probe just worked.
@@ -46,7 +46,7 @@ func shellOf(x *snapshot.Index, node string) shell {
 	if s.system == talos {
 		s.talosctlTo = addressOf(x, node)
 	}
-	s.silent = x.Nodes[node] == nil && x.NodeReady(node).Unknown
+	s.silent = x.StartsNoPod(node) || x.Nodes[node] == nil && x.NodeReady(node).Unknown
 	return s
 }
 
@@ -108,6 +108,9 @@ func byHand(x *snapshot.Index, list []Command) string {
 		if node, argv, ok := ofNode(c); ok {
 			s := shellOf(x, node)
 			if line, ok := s.line(argv); ok && s.silent && !strings.HasPrefix(line, "talosctl ") {
+				if !x.NodeReady(node).Unknown {
+					return " No probe pod was started on node " + node + " in time, so this needs a shell of the node."
+				}
 				return " No pod starts on node " + node + " while its kubelet is silent: run this in a shell of the node."
 			}
 		}

@@ -79,6 +79,23 @@ func TestShellOfSilentNode(t *testing.T) {
 	}
 }
 
+// TestShellWhereNoPodStarts asks for none that would look, either, unless it was the server that was silent.
+func TestShellWhereNoPodStarts(t *testing.T) {
+	t.Parallel()
+	for detail, want := range map[string]string{
+		"--probe-timeout ran out while the tool was to start the probe pod: Failed: error making pod data directories":                   "lsblk -f",
+		"--probe-timeout ran out while the tool was to start the probe pod: the API server, or a proxy before it, did not answer for 9s": "kubectl debug node/n",
+		"--probe-timeout ran out while the tool was to read its answer":                                                                  "kubectl debug node/n",
+	} {
+		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}, Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}}}
+		r := Check("See it.", OnNode("n", "lsblk", "-f")).look(snapshot.NewIndex(&snapshot.Snapshot{Cluster: snapshot.Cluster{Nodes: []*corev1.Node{node}},
+			Gaps: []snapshot.Gap{{Need: "node/n", Reason: snapshot.Timeout, Detail: detail}}}))
+		if len(r.Commands) != 1 || !strings.HasPrefix(r.Commands[0], want) {
+			t.Errorf("%s: %q %q", detail, r.Title, r.Commands)
+		}
+	}
+}
+
 // TestShellOfProbe takes what the probe just worked with, and removes what is left.
 func TestShellOfProbe(t *testing.T) {
 	t.Parallel()
