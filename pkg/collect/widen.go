@@ -68,7 +68,13 @@ func (c *collector) widenIdle(v *snapshot.Volume) {
 // only the list of attachments knows, or, without one, the status of that node. A disk
 // whose modes allow two nodes has one node all the same where its backend refuses another.
 func (c *collector) widenHolder(x *snapshot.Index, v *snapshot.Volume) {
-	if v.PV == nil || !attaches(x, v) || !v.Exclusive() && len(v.Live()) > 0 && !refused(v) {
+	if v.PV == nil || !v.Exclusive() && len(v.Live()) > 0 && !refused(v) {
+		return
+	}
+	if !attaches(x, v) {
+		if v.CSIName() != "" && len(v.Live()) == 0 { // attached before its CSIDriver said that it need not be: nobody takes that back
+			c.want(want{res: attachments})
+		}
 		return
 	}
 	for _, va := range v.Attachments {
