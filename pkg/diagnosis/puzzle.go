@@ -197,7 +197,7 @@ func (z *puzzle) seen(awaited []*corev1.Pod) []report.Evidence {
 	if z.step == Attaching {
 		said = append(longhorn.EngineSaid(x, v), said...)
 	}
-	z.logged = len(said) > 0
+	z.logged = slices.ContainsFunc(said, func(e report.Evidence) bool { return around.Complains(e.Text) })
 	var out []report.Evidence
 	for _, pod := range awaited {
 		out = append(out, around.WhyNot(x, pod)...)

@@ -11,6 +11,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/longhorn"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -104,6 +105,12 @@ func Said(x *snapshot.Index, v *snapshot.Volume, node, step string, texts []evid
 	}
 	return named
 }
+
+// failing are the words of what does not succeed, in lines that have no level.
+var failing = pattern.MustCompile(`(?i)error|fail|denied|refuse|cannot|can't|could not|couldn't|unable|invalid|timed? ?out|deadline|exceeded|\bnot |\bno |rpc error`)
+
+// Complains tells whether a line calls itself a complaint, or has the words of one where it calls itself nothing.
+func Complains(line string) bool { return message.Complains(line) || failing.MatchString(line) }
 
 // asksElse tells whether a container is the sidecar that asks for another step.
 func asksElse(container, step string) bool {

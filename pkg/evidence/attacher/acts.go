@@ -12,6 +12,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/csi"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/holder"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -31,19 +32,35 @@ func (a Attacher) Empty() (w snapshot.Owner, wants int32, refused bool, is evide
 	return w, wants, refused, evidence.Resource(a.pl.X, "/pods").Nothing(facts...)
 }
 
-// Mute asks whether an attacher that runs has written neither result nor error for longer
-// than its longest back-off, and nobody knows what it says: a slow or failing driver would
-// have left an error.
+// Mute asks whether an attacher that runs has written neither result nor error for longer than its longest back-off,
+// or for longer than it gives the driver's first call while who waits for it has given up: a slow or failing driver
+// would have left an error. One whose log goes on is not mute.
 func (a Attacher) Mute() (va *storagev1.VolumeAttachment, is evidence.Answer) {
-	if a.Leader == nil || !a.Slow || a.object == nil || a.Driver == snapshot.LonghornDriver || len(a.pl.X.LogsOf(a.Leader.Namespace, a.Leader.Name)) > 0 || a.works() {
+	if a.Leader == nil || !a.Slow || a.object == nil || a.Driver == snapshot.LonghornDriver || a.works() {
 		return nil, evidence.No()
 	}
 	for _, va := range a.Silent {
-		if a.overdue(va) {
+		if a.overdue(va) && !a.speaksOf(va) {
 			return va, evidence.Yes()
 		}
 	}
 	return nil, evidence.No()
+}
+
+// speaksOf tells whether the attacher has written anything since an attachment was made, or its driver speaks of a call
+// for it: then somebody works there, and only one volume is slow.
+func (a Attacher) speaksOf(va *storagev1.VolumeAttachment) bool {
+	v, x := a.pl.Volume, a.pl.X
+	for l := range evidence.Lines(x.LogsOf(a.Leader.Namespace, a.Leader.Name)) {
+		own := strings.Contains(l.Container, "attacher")
+		if own && !l.Previous && message.Date(l.Text, x.TakenAt).After(va.CreationTimestamp.Time) {
+			return true
+		}
+		if (own || strings.Contains(l.Text, "ControllerPublishVolume")) && slices.ContainsFunc([]string{va.Name, v.PVName(), v.Handle}, func(name string) bool { return name != "" && strings.Contains(l.Text, name) }) {
+			return true
+		}
+	}
+	return false
 }
 
 // overdue tells whether a pod waits on its node for an attachment that nothing but the
@@ -53,23 +70,26 @@ func (a Attacher) overdue(va *storagev1.VolumeAttachment) bool {
 	if csi.NotRegistered(a.pl.On(node), node, a.Driver).Yes() {
 		return false // it has no id of the node before the driver is registered there
 	}
-	return va.DeletionTimestamp == nil && x.Age(va.CreationTimestamp.Time) > patience(a.Leader) && len(holder.WaitersOn(v, node)) > 0 &&
+	pause := holder.DetachBackoff
+	if a.said() {
+		pause = time.Minute
+	}
+	return va.DeletionTimestamp == nil && x.Age(va.CreationTimestamp.Time) > pause+callTimeout(a.Leader) && len(holder.WaitersOn(v, node)) > 0 &&
 		x.Node(node) != nil && v.PV != nil && v.PV.DeletionTimestamp == nil
 }
 
-// patience is how long an attachment may be silent: the attacher's back-off, and the time
-// that it gives a call of the driver (--timeout, some minutes for slow clouds).
-func patience(pod *corev1.Pod) time.Duration {
-	out := holder.DetachBackoff
+// callTimeout is the time that an attacher gives a call of the driver: --timeout, some minutes for slow clouds, 15
+// seconds where none is given (external-attacher: cmd/csi-attacher/main.go).
+func callTimeout(pod *corev1.Pod) time.Duration {
 	for _, c := range pod.Spec.Containers {
 		for _, a := range append(slices.Clone(c.Command), c.Args...) {
 			value, ok := strings.CutPrefix(strings.TrimLeft(a, "-"), "timeout=")
 			if d, err := time.ParseDuration(value); ok && err == nil && strings.Contains(c.Name+c.Image, "attacher") {
-				out = holder.DetachBackoff + d
+				return d
 			}
 		}
 	}
-	return out
+	return 15 * time.Second
 }
 
 // Nowhere asks whether no attacher of a driver that asks for attachments can be found while

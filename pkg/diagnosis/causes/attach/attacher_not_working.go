@@ -64,8 +64,11 @@ func attacherBranch(pl *evidence.Place, a attacher.Attacher, p *diagnosis.Proof)
 		p.Subject, p.With["workload"], p.With["wants"], p.Last = diagnosis.ObjectSubject(w.Kind, w.Namespace, w.Name), w.String(), words.Count(int(wants), "pod"), append(p.Last, a.Known())
 		does(map[bool]string{true: "scaled", false: "empty"}[wants == 0], remedy.Staff(w, unmade), empty)
 	case muteIs.Yes():
-		// Its log, which was not read, may tell of a slow driver: a read one would end this.
-		p.AtMost, p.With["va"], p.With["age"] = report.Possible, mute.Name, pods.Ago(pl.X, mute.CreationTimestamp.Time)
+		p.AtMost = report.Likely
+		if a.Log().Unseen() { // it may tell of a slow driver
+			p.AtMost = report.Possible
+		}
+		p.With["va"], p.With["age"] = mute.Name, pods.Ago(pl.X, mute.CreationTimestamp.Time)
 		p.Last = append(p.Last, a.Log(), evidence.Not(lacks))
 		step("mute", "Read the log of the csi-attacher container of pod "+pods.Name(a.Leader)+": a refusal (forbidden) wants a right, silence a restart of the pod.", muteIs)
 	default:

@@ -158,6 +158,10 @@ func TestAttacher(t *testing.T) {
 			p.Spec.Containers[0].Args = []string{"--timeout=1800s"}
 		}), []string{}},
 		{"runs, its log tells nothing of it", silent(running, leader(10*time.Second), log("I0302 02:59:10.000000 1 main.go:94] Version: v4.5.0")), []string{}},
+		{"runs, and its log has stopped", silent(running, leader(10*time.Second), log("I0302 01:00:00.000000 1 main.go:94] Version: v4.5.0")), []string{"attacher-not-working likely " + pod}},
+		{"runs, its log has stopped, and its driver has the call", silent(running, leader(10*time.Second), log("I0302 01:00:00.000000 1 main.go:94] Version: v4.5.0"), func(c *cluster) {
+			c.s.Logs = append(c.s.Logs, snapshot.Log{Namespace: "kube-system", Pod: "disk-controller-0", Container: "driver", Lines: []string{"I0302 02:55:10.000000 1 controller.go:94] ControllerPublishVolume " + pvName}})
+		}), []string{}},
 		{"its leader is silent", silent(running, leader(10*time.Minute), lease("kube-node-lease", "n1", 8*time.Second)), []string{"attacher-not-working certain " + pod}},
 		{"the clock is ahead", silent(running, leader(10*time.Minute), lease("kube-node-lease", "n1", 10*time.Minute)), []string{"attacher-not-working possible " + pod}},
 		{"may not write, in an escaped line", silent(running, log(`E0302 02:59:10.000000 1 csi_handler.go:229] Error processing: failed to mark as attached: err="volumeattachments.storage.k8s.io \"csi-1\" is forbidden: User \"system:serviceaccount:kube-system:c\" cannot patch resource \"volumeattachments/status\" in API group"`)),
