@@ -73,7 +73,7 @@ func Inline(pl *evidence.Place) []InlineUse {
 			u.Says = "modes"
 			u.listed(pl.X)
 		}
-		if !u.Refused.No() {
+		if !u.Refused.No() && !reached(pl, u.Volume) {
 			out = append(out, u)
 		}
 	}
@@ -82,11 +82,17 @@ func Inline(pl *evidence.Place) []InlineUse {
 			continue
 		}
 		u := InlineUse{Driver: v.Driver, Volume: v.PVName(), Says: "persistent", Wants: string(storagev1.VolumeLifecyclePersistent)}
-		if u.listed(pl.X); u.Refused.Yes() {
+		if u.listed(pl.X); u.Refused.Yes() && !reached(pl, u.Volume) {
 			out = append(out, u)
 		}
 	}
 	return out
+}
+
+// reached tells whether the driver itself has answered for a volume of the pod lately: the kubelet compares the modes
+// before it calls anybody (NewMounter in pkg/volume/csi/csi_plugin.go), so the object says enough, or was not recorded whole.
+func reached(pl *evidence.Place, volume string) bool {
+	return slices.ContainsFunc(pl.Texts, func(t evidence.Text) bool { return t.Fresh && t.Code != "" && t.Mounts() && t.Spec == volume })
 }
 
 // listed compares what the CSIDriver lists with what is wanted.
