@@ -86,6 +86,8 @@ func TestSiblingsOfClaims(t *testing.T) {
 			w := controllerCrashes(waitsFor(pendingClaim(pd(), "WaitForFirstConsumer", anno("pd.csi.storage.gke.io")+on("n1"))), "", "CrashLoopBackOff")
 			return unscheduled(w, "running PreBind plugin \"VolumeBinding\": binding volumes: timed out waiting for the condition")
 		}()},
+		{"pnr runs, and its log has ended", "broken: likely provisioner-not-responding PersistentVolumeClaim shop/data", waitsFor(pendingClaim(vs(), "Immediate", anno("csi.vsphere.vmware.com"))).Waits().File("logs/kube-system/controller-0/csi-provisioner.log", "I0102 09:10:00.000000       1 controller.go:1082] Successfully provisioned volume pvc-1\n")},
+		{"pnr runs, and its log goes on", "broken: unexplained claim-pending; unexplained pod-waiting-for-volume", waitsFor(pendingClaim(vs(), "Immediate", anno("csi.vsphere.vmware.com"))).Waits().File("logs/kube-system/controller-0/csi-provisioner.log", "I0102 09:10:00.000000       1 controller.go:1082] Successfully provisioned volume pvc-1\nI0102 11:50:00.000000       1 leaderelection.go:271] successfully renewed\n")},
 		{"pnr workload gone", "broken: likely provisioner-not-responding PersistentVolumeClaim shop/data", waitsFor(pendingClaim(vs().Drop("name: controller-0"), "Immediate", anno("csi.vsphere.vmware.com"))).Waits()},
 		{"pnr Deployment at zero", "broken: certain provisioner-not-responding PersistentVolumeClaim shop/data", waitsFor(pendingClaim(vs().Drop("name: controller-0"), "Immediate", anno("csi.vsphere.vmware.com"))).Waits().Add(`
 apiVersion: apps/v1

@@ -82,6 +82,25 @@ func (s Sidecar) state(p *corev1.Pod) (field, text string, ready bool) {
 	return "status.conditions[Ready]", "not True", snapshot.PodServes(p)
 }
 
+// Stopped asks whether the logs of all the sidecar's pods that serve were read and have nothing since a moment from
+// which on it had something to do: it runs, and does nothing any more.
+func (s Sidecar) Stopped(since time.Time) evidence.Answer {
+	var facts []report.Evidence
+	for _, p := range evidence.Keep(s.Pods, snapshot.PodServes) {
+		last, at := evidence.Line{}, time.Time{}
+		for l := range evidence.Lines(s.x.LogsOf(p.Namespace, p.Name)) {
+			if when := message.Date(l.Text, s.x.TakenAt); strings.Contains(l.Container, strings.TrimPrefix(s.Name, "csi-")) && !l.Previous && when.After(at) {
+				last, at = l, when
+			}
+		}
+		if at.IsZero() || at.After(since) || Started(p).After(since) {
+			return evidence.No()
+		}
+		facts = append(facts, last.Evidence())
+	}
+	return evidence.When(len(facts) > 0, facts...)
+}
+
 // Abandoned tells whether nobody has renewed the lease of a leader for a minute, though one
 // of these pods could have: who has just started waits until the time of the last leader is
 // over (client-go/tools/leaderelection; 137 s on OpenShift).

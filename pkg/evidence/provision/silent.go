@@ -21,7 +21,7 @@ const overlooked = 5 * time.Minute
 // Silence is why nobody makes the volume of a claim.
 type Silence struct {
 	Provisioner
-	Kind     string // "leader", "barred", "pod", "workload", "nowhere", "annotation"
+	Kind     string // "leader", "barred", "mute", "pod", "workload", "nowhere", "annotation"
 	Why      string
 	Pod      *corev1.Pod
 	Account  string // "namespace/name", of one that is barred
@@ -118,6 +118,7 @@ func (s *Silence) absent(begun bool) bool {
 		s.Why = fmt.Sprintf("the leader of its provisioner has not renewed its lease for %s, although pod %s is Ready", evidence.Duration(age), s.Pod.Name)
 		s.miss("a sign of life of the provisioner's leader", "only its lease is old")
 	case s.Ready() != nil && !begun && s.barred():
+	case s.Ready() != nil && !begun && s.mute():
 	case s.Ready() != nil, leased && age <= leaseStale, s.replicasReady():
 		return false // somebody is there
 	case len(s.Pods) > 0:
@@ -141,6 +142,26 @@ func (s *Silence) absent(begun bool) bool {
 		}
 		s.miss("a provisioner that may run outside the cluster or under another name", "nothing shows it")
 	}
+	return true
+}
+
+// mute finds a provisioner that is Ready and has written nothing since the claim was there for it: one that works
+// writes at once that it begins.
+func (s *Silence) mute() bool {
+	since := s.pl.Volume.Claim.CreationTimestamp.Time
+	for _, w := range s.pl.Volume.Waiting() {
+		if at := w.Pod.CreationTimestamp.Time; snapshot.ChosenNode(s.pl.Volume.Claim) != "" && at.After(since) { // chosen for it, not before
+			since = at
+		}
+	}
+	stopped := csi.SidecarOf(s.pl.X, s.Name, "csi-provisioner").Stopped(since)
+	if s.pl.X.Age(since) < 2*time.Minute || !stopped.Yes() {
+		return false
+	}
+	s.Kind, s.Pod = "mute", s.Ready()
+	s.Why = fmt.Sprintf("pod %s of its provisioner is Ready, but the provisioner's log has ended before the claim was made", s.Pod.Name)
+	s.State = append(s.State, stopped)
+	s.miss("what the provisioner does", "it says nothing")
 	return true
 }
 

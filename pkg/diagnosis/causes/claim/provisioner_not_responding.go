@@ -47,6 +47,8 @@ func silenceStep(s provision.Silence) remedy.Step {
 	switch s.Kind {
 	case "leader":
 		return remedy.Words("Read the log of the provisioner and see who holds the lease; a leader that hangs is replaced when its pod is deleted.")
+	case "mute":
+		return remedy.PodLooks(s.Pod, "Read what the provisioner in pod "+s.Pod.Namespace+"/"+s.Pod.Name+" said last; one that hangs is replaced when its pod is deleted.")
 	case "barred":
 		return remedy.Words("Give ServiceAccount " + s.Account + " the roles of the driver's release (often a chart of another version, or a RoleBinding for another namespace). The provisioner tries again by itself.")
 	case "pod":
