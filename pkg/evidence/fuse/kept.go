@@ -29,7 +29,7 @@ func (k Kept) Answers(node string) evidence.Answer {
 // Kept are those pods.
 func (f Mounts) Kept() []Kept {
 	var out []Kept
-	if f.pl.View == nil || f.pl.Volume == nil {
+	if f.pl.View == nil || f.pl.View.Init == nil || f.pl.Volume == nil {
 		return nil
 	}
 	for _, c := range f.pl.Volume.LiveConsumersOn(f.pl.Node) {
@@ -50,7 +50,8 @@ func (f Mounts) Kept() []Kept {
 }
 
 // inside is the mount that covers the volume's place in a container, when it is a FUSE mount and none that the node
-// has of the volume.
+// has, be it of another volume, which another container has at that place. What a container mounts by itself over
+// the present one is its own.
 func (f Mounts) inside(c *snapshot.Consumer, ns *probes.MountNamespace) *probes.Mount {
 	places := map[string]bool{}
 	for _, k := range c.Pod.Spec.Containers {
@@ -60,8 +61,11 @@ func (f Mounts) inside(c *snapshot.Consumer, ns *probes.MountNamespace) *probes.
 	}
 	for i, m := range ns.Mounts {
 		over := slices.ContainsFunc(ns.Mounts[i+1:], func(o probes.Mount) bool { return o.Point == m.Point })
-		known := slices.ContainsFunc(f.All, func(o snapshot.VolumeMount) bool { return o.Mount.Dev == m.Dev })
-		if ns != f.pl.View.Init && places[m.Point] && is(m.FSType) && !over && !known {
+		known := slices.ContainsFunc(f.pl.View.Init.Mounts, func(o probes.Mount) bool { return o.Dev == m.Dev })
+		own := slices.ContainsFunc(ns.Mounts[:i], func(o probes.Mount) bool {
+			return o.Point == m.Point && slices.ContainsFunc(f.All, func(v snapshot.VolumeMount) bool { return v.Mount.Dev == o.Dev })
+		})
+		if places[m.Point] && is(m.FSType) && !over && !known && !own {
 			return &ns.Mounts[i]
 		}
 	}

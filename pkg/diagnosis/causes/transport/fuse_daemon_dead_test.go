@@ -110,13 +110,15 @@ func TestFUSEMountKept(t *testing.T) {
 		"both, the present one on top":  {"0:44 / /data rw - fuse.juicefs bucket rw\n92 90 0:57 / /data rw - fuse.juicefs bucket rw", []string{}},
 		"another volume's at its place": {"0:44 / /cache rw - fuse.juicefs bucket rw", []string{}},
 		"no FUSE mount":                 {"8:2 /x /data rw - ext4 /dev/sda2 rw", []string{}},
+		"another container's volume":    {"0:60 / /data rw - fuse.juicefs other rw", []string{}},
+		"the container's own over it":   {"0:57 / /data rw - fuse.juicefs bucket rw\n92 91 0:70 / /data rw - fuse.gocryptfs /data rw", []string{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			const uid = "11111111-2222-4333-8444-555555555555"
 			at := strings.Replace(bucketPod, "/w/", "/"+uid+"/", 1)
 			s := bucket("Running", "11:00").Edit("name: web-0, uid: w", "name: web-0, uid: "+uid).Edit("containers: [{name: app, image: i}]", "containers: [{name: app, image: i, volumeMounts: [{name: d, mountPath: /data}]}]").
-				Node("n1", "proc/1/mountinfo", "21 1 8:2 / / rw shared:1 - ext4 /dev/sda2 rw\n30 21 0:57 / "+at+" rw shared:9 - fuse.juicefs bucket rw", "@statfs"+at, "1000 900 900 1000 900 4096",
+				Node("n1", "proc/1/mountinfo", "21 1 8:2 / / rw shared:1 - ext4 /dev/sda2 rw\n30 21 0:57 / "+at+" rw shared:9 - fuse.juicefs bucket rw\n31 21 0:60 / "+strings.Replace(at, "pv-1", "pv-2", 1)+" rw shared:9 - fuse.juicefs other rw", "@statfs"+at, "1000 900 900 1000 900 4096",
 					"proc/7/comm", "app", "proc/7/cgroup", "0::/kubepods.slice/kubepods-pod"+strings.ReplaceAll(uid, "-", "_")+".slice/cri-containerd-1.scope", "proc/7/ns/mnt", "@link mnt:[4026532777]",
 					"proc/7/mountinfo", "90 1 0:170 / / rw - overlay overlay rw\n91 90 "+c.inside)
 			if diff := cmp.Diff(c.want, sketch.Causes(s.Ask(t, "pvc shop/data", transport.FUSEDaemonDead))); diff != "" {
