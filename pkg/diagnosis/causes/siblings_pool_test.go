@@ -9,6 +9,8 @@ import (
 func TestThinPools(t *testing.T) {
 	t.Parallel()
 	const spent, again = "60|device-mapper: thin: 253:5: switching pool to out-of-data-space (queue IO) mode", "30|device-mapper: thin: 253:5: switching pool to write mode"
+	const noRoom, closed = "60|device-mapper: thin: 253:5: no free metadata space available.", "60|device-mapper: thin: 253:5: switching pool to read-only mode"
+	const mounted = "30|EXT4-fs (dm-7): mounted filesystem with ordered data mode. Quota mode: none."
 	thin := func() *world {
 		w := lvmLocal().Runs(0)
 		point := strings.Replace(w.Publish(0), "pv-data", "pvc-11aa", 1)
@@ -23,6 +25,9 @@ func TestThinPools(t *testing.T) {
 		{"its metadata have none", "broken: certain filesystem-full PersistentVolumeClaim shop/data", thin().Kernel("n1", "60|device-mapper: thin: 253:5: metadata operation 'dm_thin_insert_block' failed: error = -28", "60|device-mapper: thin: 253:5: switching pool to read-only mode")},
 		{"its metadata have got some", "healthy", thin().Kernel("n1", "60|device-mapper: thin: 253:5: no free metadata space available.", "60|device-mapper: thin: 253:5: switching pool to read-only mode", again)},
 		{"it takes no writes, nobody says why", "broken: unexplained volume-hung", thin().Kernel("n1", "60|device-mapper: thin: 253:5: switching pool to read-only mode")},
+		{"it was repaired and made anew", "healthy", thin().Kernel("n1", closed, mounted)},
+		{"its metadata were given room, and it was made anew", "healthy", thin().Kernel("n1", noRoom, closed, mounted)},
+		{"its metadata have none, and its filesystem was mounted once more", "broken: likely filesystem-full PersistentVolumeClaim shop/data", thin().Kernel("n1", noRoom, closed, mounted, "20|Buffer I/O error on dev dm-7, logical block 9, lost async page write")},
 		{"it is another pool", "healthy", thin().Kernel("n1", "60|device-mapper: thin: 253:9: switching pool to out-of-data-space (error IO) mode")},
 	} {
 		t.Run(r.name, func(t *testing.T) {

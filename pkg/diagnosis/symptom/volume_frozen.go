@@ -22,7 +22,7 @@ func standsStill(p *diagnosis.Pass, v *snapshot.Volume) {
 		if !ok {
 			continue
 		}
-		if pool, closed := filesystem.PoolBelow(view, d.Top()); closed && (pool.Waits() || !pool.Spent()) {
+		if pool, closed := filesystem.PoolBelow(view, d.Top()); closed && !pool.Past && (pool.Waits() || !pool.Spent()) {
 			how := "has no data space left: what is written anew to %s waits."
 			if !pool.Waits() {
 				how = "takes no new blocks, and the kernel does not say why: what is written anew to %s fails."

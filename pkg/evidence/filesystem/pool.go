@@ -18,6 +18,7 @@ type Pool struct {
 	Block *probes.BlockDevice
 	Line  probes.KernelLine  // the kernel's last word on its mode
 	Lack  *probes.KernelLine // the line that says that its metadata have no room
+	Past  bool               // the filesystem was mounted after that: perhaps in a pool that was repaired and made anew, of which the kernel says nothing
 }
 
 // Spent tells whether it is known to lack room, of data or of metadata.
@@ -65,17 +66,32 @@ func PoolBelow(view *snapshot.NodeView, dev probes.Dev) (Pool, bool) {
 		case strings.Contains(last.Text, "to out-of-data-space"):
 			return Pool{Block: b, Line: last}, true
 		case evidence.ContainsAny(last.Text, "to read-only mode", "to fail mode"):
-			return Pool{b, last, noMetadata(view, b.Dev)}, true
+			return Pool{b, last, noMetadata(view, b.Dev), mountedSince(view, dev, last)}, true
 		}
 	}
 	return Pool{}, false
 }
 
-// PoolOf finds one below the device of the place's volume.
+// mountedSince tells whether the filesystem on a device was mounted after a line. A pool whose metadata are repaired is taken
+// down with all that lies in it, and is one that takes writes from its beginning: no line says so (pool_features_init and
+// set_pool_mode in drivers/md/dm-thin.c).
+func mountedSince(view *snapshot.NodeView, dev probes.Dev, line probes.KernelLine) bool {
+	b := view.Device(dev)
+	return b != nil && slices.ContainsFunc(view.KernelLines(kmsg.Mounted), func(l probes.KernelLine) bool {
+		return l.Micros > line.Micros && slices.Contains(l.Names, b.Name)
+	})
+}
+
+// PoolOf finds one below the device of the place's volume. Where the filesystem was mounted since, what the kernel meets in
+// it tells whether the pool is still closed.
 func PoolOf(pl *evidence.Place) (Pool, bool) {
 	c, ok := CarrierOf(pl)
 	if !ok {
 		return Pool{}, false
 	}
-	return PoolBelow(pl.View, c.Block.Dev)
+	pool, closed := PoolBelow(pl.View, c.Block.Dev)
+	if pool.Past && len(c.Lines(kmsg.IOError, kmsg.Ext4Error, kmsg.Ext4Aborted, kmsg.RemountedReadOnly, kmsg.XFSShutdown)) == 0 {
+		return pool, false
+	}
+	return pool, closed
 }

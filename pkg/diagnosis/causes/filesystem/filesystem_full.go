@@ -66,6 +66,9 @@ func poolFull(pl *evidence.Place, pool filesystem.Pool) *diagnosis.Proof {
 		With:  words.Fields{"volume": volume.Name(pl.Volume), "node": pl.Node, "pool": pool.Block.Name, "number": pool.Block.Dev.String()},
 		Steps: remedy.PoolRoom(pl.Node),
 	}
+	if pool.Past {
+		p.AtMost = report.Likely
+	}
 	if pool.Block.DM != nil {
 		p.With["pool"] = pool.Block.DM.Name
 	}
