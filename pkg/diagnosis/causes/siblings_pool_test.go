@@ -95,6 +95,7 @@ func TestAVolumeThatItsNodeMakes(t *testing.T) {
 		{"its plugin crashes", "broken: likely csi-plugin-not-registered Pod kube-system/plugin-1", crashes(making(late, "n1", "n2", "n3"))},
 		{"its plugin serves", refused, making(late, "n1", "n2", "n3")},
 		{"any node of a zone", refused, crashes(making(late, "a", "a", "b"))},
+		{"each zone has one node", refused, crashes(making(late, "a", "b", "c"))},
 		{"the driver refuses", refused, crashes(making("ResourceExhausted desc = no enough space left on VG", "n1", "n2", "n3"))},
 	} {
 		t.Run(r.name, func(t *testing.T) {

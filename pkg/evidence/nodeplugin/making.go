@@ -1,6 +1,7 @@
 package nodeplugin
 
 import (
+	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -37,24 +38,23 @@ func Making(pl *evidence.Place) (f Failing, asked evidence.Answer) {
 	return all[i], asked
 }
 
-// eachNodeItsOwn tells whether a driver's volumes lie on one node each: every node that it knows has another value of
-// its topology key.
+// eachNodeItsOwn tells whether a driver's volumes lie on one node each: its topology key has the name of each of the nodes that
+// it knows (as TopoLVM's and OpenEBS' do). That they differ is not enough: a small cluster may have one node in each zone.
 func eachNodeItsOwn(x *snapshot.Index, driver string) bool {
-	values := map[string][]string{}
+	known, named := 0, map[string]int{}
 	for _, n := range x.Cluster.CSINodes {
 		for _, d := range n.Spec.Drivers {
-			if host := x.Node(n.Name); d.Name == driver && host != nil {
-				for _, key := range d.TopologyKeys {
-					values[key] = append(values[key], host.Labels[key])
+			host := x.Node(n.Name)
+			if d.Name != driver || host == nil {
+				continue
+			}
+			known++
+			for _, key := range d.TopologyKeys {
+				if value := host.Labels[key]; value != "" && slices.Contains([]string{host.Name, host.Labels[corev1.LabelHostname], d.NodeID}, value) {
+					named[key]++
 				}
 			}
 		}
 	}
-	for _, list := range values {
-		slices.Sort(list)
-		if len(list) > 1 && len(slices.Compact(slices.Clone(list))) == len(list) && list[0] != "" {
-			return true
-		}
-	}
-	return false
+	return known > 0 && slices.Contains(slices.Collect(maps.Values(named)), known)
 }
