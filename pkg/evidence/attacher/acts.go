@@ -47,11 +47,12 @@ func (a Attacher) Mute() (va *storagev1.VolumeAttachment, is evidence.Answer) {
 	return nil, evidence.No()
 }
 
-// speaksOf tells whether the attacher has written anything since an attachment was made, or its driver speaks of a call
-// for it: then somebody works there, and only one volume is slow.
+// speaksOf tells whether an attacher (of several one leads, and the others' logs stop) has written anything since an
+// attachment was made, or its driver speaks of a call for it: then somebody works there, and only one volume is slow.
 func (a Attacher) speaksOf(va *storagev1.VolumeAttachment) bool {
 	v, x := a.pl.Volume, a.pl.X
-	for l := range evidence.Lines(x.LogsOf(a.Leader.Namespace, a.Leader.Name)) {
+	logs := slices.Concat(evidence.Each(a.Pods, func(p *corev1.Pod) []snapshot.Log { return x.LogsOf(p.Namespace, p.Name) })...)
+	for l := range evidence.Lines(logs) {
 		own := strings.Contains(l.Container, "attacher")
 		if own && !l.Previous && message.Date(l.Text, x.TakenAt).After(va.CreationTimestamp.Time) {
 			return true
@@ -118,24 +119,42 @@ func (a Attacher) missed() bool {
 	return len(a.pl.Volume.Waiting()) > 0 || slices.ContainsFunc(a.pl.Volume.Attachments, func(va *storagev1.VolumeAttachment) bool { return va.DeletionTimestamp != nil })
 }
 
+// wantedAt is when somebody wanted an attachment to be made, or to go.
+func wantedAt(va *storagev1.VolumeAttachment) time.Time {
+	if d := va.DeletionTimestamp; d != nil {
+		return d.Time
+	}
+	return va.CreationTimestamp.Time
+}
+
 // works tells whether an attachment of the driver got a result that is younger than one
-// which nobody acted on: then somebody attaches, and one volume is slow.
+// which nobody acted on, or an error since then: somebody attaches, and one volume is slow, or waits for its turn
+// (external-attacher's --worker-threads).
 func (a Attacher) works() bool {
-	oldest := a.Silent[0].CreationTimestamp
+	oldest := wantedAt(a.Silent[0])
 	for _, va := range a.Silent {
-		if va.CreationTimestamp.Before(&oldest) {
-			oldest = va.CreationTimestamp
+		if at := wantedAt(va); at.Before(oldest) {
+			oldest = at
 		}
 	}
 	return slices.ContainsFunc(a.pl.X.Cluster.Attachments, func(va *storagev1.VolumeAttachment) bool {
-		answered := va.Status.Attached || va.Status.AttachError != nil
-		return va.Spec.Attacher == a.Driver && answered && va.CreationTimestamp.After(oldest.Time)
+		answered, e := va.Status.Attached || va.Status.AttachError != nil, failed(va)
+		return va.Spec.Attacher == a.Driver && (answered && va.CreationTimestamp.After(oldest) || e != nil && e.Time.After(oldest))
 	})
 }
 
-// Log asks what the attacher says: its log was not read.
+// Log asks what the attacher says, in each pod that may lead: a log that was not read may tell of a slow driver.
 func (a Attacher) Log() evidence.Answer {
-	return evidence.Log(a.pl.X, a.Leader.Namespace, a.Leader.Name).Nothing()
+	for _, p := range a.Pods {
+		read := evidence.Log(a.pl.X, p.Namespace, p.Name)
+		if read.Complete() && !slices.ContainsFunc(a.pl.X.LogsOf(p.Namespace, p.Name), func(l snapshot.Log) bool { return strings.Contains(l.Container, "attacher") }) {
+			read = evidence.Partial(evidence.Lack{Need: "logs/" + p.Namespace + "/" + p.Name + "/" + a.Sidecar.Name, Why: snapshot.NotRequested})
+		}
+		if !read.Complete() {
+			return read.Nothing()
+		}
+	}
+	return evidence.Reading{}.Nothing()
 }
 
 // Outside asks whether an attacher runs outside of the cluster, which nothing here shows.

@@ -147,8 +147,11 @@ func (a Attacher) Down() (why string, is evidence.Answer) {
 	stale, lease := a.lease()
 	switch serves := snapshot.PodServes(a.Leader); {
 	case !serves:
-		if n := a.Leader.Spec.NodeName; a.pl.X.Node(n) != nil && !a.pl.X.NodeReady(n).Ready {
-			return "its pod is not Ready, as its node " + n + " does not report", evidence.Yes(pods.State(a.Leader))
+		switch on := a.pl.X.NodeReady(a.Leader.Spec.NodeName); {
+		case on.Unknown:
+			return "its pod is not Ready, as its node " + a.Leader.Spec.NodeName + " does not report", evidence.Yes(pods.State(a.Leader))
+		case on.Known && !on.Ready:
+			return "its pod is not Ready, as its node " + a.Leader.Spec.NodeName + " is not", evidence.Yes(pods.State(a.Leader))
 		}
 		return "its pod is not Ready", evidence.Yes(pods.State(a.Leader))
 	case stale && a.Slow:

@@ -1,6 +1,8 @@
 package attach_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -152,6 +155,12 @@ func TestAttacher(t *testing.T) {
 			c.attached("n2", 5*time.Minute).Spec.Source.PersistentVolumeName = new(string)
 			c.node("n2").Status.VolumesAttached = nil
 		}), []string{}},
+		{"nothing of it is in the cluster, another was attached before this one was to go", silent(func(c *cluster) {
+			c.s.Cluster.Attachments[0].DeletionTimestamp = &metav1.Time{Time: now.Add(-10 * time.Minute)}
+			c.s.Cluster.Attachments[0].Status.Attached = true
+			c.attached("n2", 15*time.Minute).Spec.Source.PersistentVolumeName = new(string)
+			c.node("n2").Status.VolumesAttached = nil
+		}), []string{"attacher-not-working likely CSIDriver " + driver}},
 		{"runs and says nothing", silent(running, leader(10*time.Second)), []string{"attacher-not-working possible " + pod}},
 		{"runs, and gives its driver half an hour", silent(running, leader(10*time.Second), func(c *cluster) {
 			p := c.s.Cluster.Pods[len(c.s.Cluster.Pods)-1]
@@ -162,11 +171,40 @@ func TestAttacher(t *testing.T) {
 		{"runs, its log has stopped, and its driver has the call", silent(running, leader(10*time.Second), log("I0302 01:00:00.000000 1 main.go:94] Version: v4.5.0"), func(c *cluster) {
 			c.s.Logs = append(c.s.Logs, snapshot.Log{Namespace: "kube-system", Pod: "disk-controller-0", Container: "driver", Lines: []string{"I0302 02:55:10.000000 1 controller.go:94] ControllerPublishVolume " + pvName}})
 		}), []string{}},
+		{"a standby's log has stopped, that of its leader goes on", silent(running, func(c *cluster) {
+			leads := c.s.Cluster.Pods[len(c.s.Cluster.Pods)-1].DeepCopy()
+			leads.Name, leads.UID = "disk-controller-1", "uid-disk-controller-1"
+			c.s.Cluster.Pods = append(c.s.Cluster.Pods, leads)
+			c.s.Logs = append(c.s.Logs, snapshot.Log{Namespace: "kube-system", Pod: leads.Name, Container: "csi-attacher", Lines: []string{"I0302 02:59:10.000000 1 csi_handler.go:240] CSIHandler: processing VA \"csi-9\""}})
+		}, leader(10*time.Second), log("I0302 01:00:00.000000 1 leaderelection.go:250] attempting to acquire leader lease kube-system/x...")), []string{}},
+		{"only its driver's log was read", silent(running, leader(10*time.Second), func(c *cluster) {
+			c.s.Logs = append(c.s.Logs, snapshot.Log{Namespace: "kube-system", Pod: "disk-controller-0", Container: "disk", Lines: []string{"I0302 01:00:00.000000 1 main.go:94] Driver: v1"}})
+		}), []string{"attacher-not-working possible " + pod}},
+		{"its log has stopped, and another volume got an error since", silent(running, leader(10*time.Second), log("I0302 01:00:00.000000 1 main.go:94] Version: v4.5.0"), func(c *cluster) {
+			va := c.attached("n2", time.Hour)
+			va.Spec.Source.PersistentVolumeName, va.Status = new(string), storagev1.VolumeAttachmentStatus{AttachError: &storagev1.VolumeError{Time: metav1.NewTime(now.Add(-20 * time.Second)), Message: "rpc error: code = DeadlineExceeded desc = context deadline exceeded"}}
+			c.node("n2").Status.VolumesAttached = nil
+		}), []string{}},
 		{"its leader is silent", silent(running, leader(10*time.Minute), lease("kube-node-lease", "n1", 8*time.Second)), []string{"attacher-not-working certain " + pod}},
 		{"the clock is ahead", silent(running, leader(10*time.Minute), lease("kube-node-lease", "n1", 10*time.Minute)), []string{"attacher-not-working possible " + pod}},
 		{"may not write, in an escaped line", silent(running, log(`E0302 02:59:10.000000 1 csi_handler.go:229] Error processing: failed to mark as attached: err="volumeattachments.storage.k8s.io \"csi-1\" is forbidden: User \"system:serviceaccount:kube-system:c\" cannot patch resource \"volumeattachments/status\" in API group"`)),
 			[]string{"attacher-not-working certain " + pod}},
 	})
+}
+
+// TestAttacherOnItsNode: a node that says that it is not Ready does report.
+func TestAttacherOnItsNode(t *testing.T) {
+	t.Parallel()
+	for status, want := range map[corev1.ConditionStatus]string{corev1.ConditionUnknown: "as its node n3 does not report", corev1.ConditionFalse: "as its node n3 is not"} {
+		c := failing("").attacher()
+		p := c.s.Cluster.Pods[len(c.s.Cluster.Pods)-1]
+		p.Spec.NodeName, p.Status.Conditions[0].Status = "n3", corev1.ConditionFalse
+		c.node("n3").Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: status}}
+		r := c.diagnose(t)
+		if !slices.ContainsFunc(r.RootCauses, func(k report.Cause) bool { return strings.Contains(k.Message, want) }) {
+			t.Errorf("%s: %+v", status, r.RootCauses)
+		}
+	}
 }
 
 func TestCredentials(t *testing.T) {
