@@ -21,6 +21,9 @@ func DenialOf(pl *evidence.Place) (Denial, bool) {
 		call, said := callOf(t), evidence.Yes(t.Evidence())
 		if ns, name, known, ok := absentSecret(pl.Volume, call, t); ok && !ofNone(pl.Volume, t, ns, name) {
 			d := Denial{Who: Identity{Kind: "Secret", Namespace: ns, Name: name}, Call: call, Says: "missing", Said: []evidence.Answer{said}, Over: evidence.No()}
+			if _, named := placeOf(pl.Volume, call, name); !named && placeless(t) {
+				d.Sure = []evidence.Answer{evidence.Unseen(evidence.Lack{Need: "the namespace in which the driver looks for Secret " + name, Why: "nobody names it"})}
+			}
 			if !known {
 				d.Says, d.Sure = "closed", []evidence.Answer{evidence.Unseen(evidence.Lack{Need: "whether the secret exists", Why: "nobody says why it was not read"})}
 			}

@@ -221,6 +221,16 @@ func TestCredentials(t *testing.T) {
 			return c
 		}
 	}
+	attributed := func(pairs ...string) func() *cluster {
+		return func() *cluster {
+			c := says(`rpc error: code = Internal desc = could not get account key from secret(own): secrets "own" not found`)()
+			c.s.Cluster.PVs[0].Spec.CSI.VolumeAttributes = map[string]string{}
+			for i := 0; i+1 < len(pairs); i += 2 {
+				c.s.Cluster.PVs[0].Spec.CSI.VolumeAttributes[pairs[i]] = pairs[i+1]
+			}
+			return c
+		}
+	}
 	const missing = "fetching NodeStageSecretRef store/user failed: kubernetes.io/csi: failed to find the secret user in the namespace store with error: "
 	check(t, []branch{
 		{"no secret", says(missing + `secrets "user" not found`), []string{"csi-credentials-wrong certain Secret store/user"}},
@@ -229,6 +239,9 @@ func TestCredentials(t *testing.T) {
 		{"the kubelet may not read it", says(missing + `secrets "user" is forbidden: User "x" cannot get resource "secrets"`), []string{"csi-credentials-wrong likely Secret store/user"}},
 		{"the driver asked for it by itself", says(`rpc error: code = InvalidArgument desc = GetAccountInfo(rg#acc#share) failed with error: could not get account key from secret(user): secrets "user" not found`), []string{"csi-credentials-wrong certain Secret store/user"}},
 		{"the driver asked for one that nobody places", says(`rpc error: code = InvalidArgument desc = could not get account key from secret(other): secrets "other" not found`), []string{}},
+		{"one that its attributes name", attributed("secretName", "own", "secretNamespace", "shop"), []string{"csi-credentials-wrong certain Secret shop/own"}},
+		{"one of the driver's own, beside what its attributes name", attributed("secretName", "mine", "secretNamespace", "shop"), []string{}},
+		{"one that the driver names by itself", attributed("secretNamespace", "shop"), []string{"csi-credentials-wrong likely Secret shop/own"}},
 		{"refused by the storage", says("rpc error: code = Internal desc = rados: ret=-1, Operation not permitted"), []string{"csi-credentials-wrong likely Secret store/user"}},
 		{"a file of the node, refused to iscsiadm", says("rpc error: code = Internal desc = {\"code\":6,\"stderr\":\"iscsiadm: Could not make /var/lib/iscsi/nodes/iqn.2005-10.org.freenas.ctl:q/10.0.0.5,3260,1: Permission denied\\niscsiadm: Error while adding record: encountered iSCSI database failure\\n\"}"), []string{}},
 		{"refused by a Windows share", says("rpc error: code = Internal desc = mount failed: exit status 32\nOutput: mount error(13): Permission denied\nRefer to the mount.cifs(8) manual page"), []string{}},
