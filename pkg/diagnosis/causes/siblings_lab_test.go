@@ -145,6 +145,11 @@ func TestThePodThatHoldsNobodyUp(t *testing.T) {
 	t.Parallel()
 	w := ended(ebs().Runs(0)).Edit("name: web-0, deletionTimestamp", "name: web-0, finalizers: [example.com/hold], deletionTimestamp").Edit("status: {phase: Running", "status: {phase: Failed")
 	show(t, ebsMounted(w.Runs(1), "n2", 1).Attached("n2").Answers("n2", w.Publish(1)), "pod shop/web-1", "degraded: certain deletion-blocked-by-finalizer Pod shop/web-0")
+	// A StatefulSet's pod that stays keeps its own next one from being made, whoever else reads the share.
+	for owner, want := range map[string]string{"": "broken", "{apiVersion: apps/v1, kind: StatefulSet, name: web, uid: 'e0000000-0000-4000-8000-000000000001', controller: true}": "degraded"} {
+		held := ended(cephfs().Runs(0)).Edit("name: web-0, deletionTimestamp", "name: web-0, finalizers: [example.com/hold], deletionTimestamp").Edit("status: {phase: Running", "status: {phase: Failed")
+		show(t, second(held, "reader", "n2", owner, "Running", "").Unprobed("n2", "Forbidden"), "pvc shop/data", want+": certain deletion-blocked-by-finalizer Pod shop/web-0")
+	}
 }
 
 // TestAKubeletThatHangs: what hangs is a share; what waits for the kubelet is a disk, and its claim is asked about.

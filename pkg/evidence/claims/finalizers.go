@@ -22,9 +22,18 @@ type Going struct {
 }
 
 // Weight is how much it hurts that the object stays: a pod beside which another one serves with the volume holds
-// nobody up; else what the cause says.
+// nobody up; else what the cause says. A StatefulSet makes no new pod before the old one of its name is gone, so that only
+// another of its own stands in for that.
 func (g Going) Weight(pl *evidence.Place) report.Severity {
-	if g.pod != nil && slices.ContainsFunc(pl.Volume.Live(), func(c *snapshot.Consumer) bool { return c.Pod != g.pod && snapshot.PodServes(c.Pod) }) {
+	if g.pod == nil {
+		return ""
+	}
+	set := metav1.GetControllerOf(g.pod)
+	if slices.ContainsFunc(pl.Volume.Live(), func(c *snapshot.Consumer) bool {
+		other := metav1.GetControllerOf(c.Pod)
+		standsIn := set == nil || set.Kind != "StatefulSet" || other != nil && other.UID == set.UID
+		return c.Pod != g.pod && standsIn && snapshot.PodServes(c.Pod)
+	}) {
 		return report.Degraded
 	}
 	return ""
