@@ -82,6 +82,7 @@ func TestSiblingsDisk(t *testing.T) {
 			"broken: certain device-held-by-process Device n1/259:1"},
 		"the pod's path alone is read-only":                        {shut(), "broken: unexplained volume-readonly"},
 		"the pod's path alone is read-only, as its driver is told": {shut().Edit("volumeHandle: vol-0a1b2c3d4e5f60718", "volumeAttributes: {readOnly: 'true'}, volumeHandle: vol-0a1b2c3d4e5f60718"), "healthy"},
+		"the pod's path alone is read-only, and it only reads":     {shut().EditIn("name: web-0, uid", "mountPath: /data", "mountPath: /data, readOnly: true"), "healthy"},
 		"the pod's path alone is read-only, as it asks":            {shut().Edit("persistentVolumeClaim: {claimName: data}", "persistentVolumeClaim: {claimName: data, readOnly: true}"), "healthy"},
 		"the kernel lists errors of long ago": {running().Entries("n1", "sys/fs/ext4/nvme1n1/errors_count", "4").Kernel("n1", "300|EXT4-fs (nvme1n1): error count since last fsck: 4", "300|EXT4-fs (nvme1n1): initial error at time 1690000000: ext4_lookup:1855: inode 131", "300|EXT4-fs (nvme1n1): last error at time 1690000000: ext4_lookup:1855: inode 131"),
 			"healthy"},

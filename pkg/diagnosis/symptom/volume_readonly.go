@@ -64,6 +64,13 @@ func meantReadOnly(v *snapshot.Volume, node string) bool {
 	return len(users) > 0 && !slices.ContainsFunc(users, writes)
 }
 
+// mayWrite tells whether some container of a pod has a volume not only for reading.
+func mayWrite(c *snapshot.Consumer) bool {
+	return slices.ContainsFunc(slices.Concat(c.Pod.Spec.InitContainers, c.Pod.Spec.Containers), func(k corev1.Container) bool {
+		return slices.ContainsFunc(k.VolumeMounts, func(m corev1.VolumeMount) bool { return m.Name == c.Volume && !m.ReadOnly })
+	})
+}
+
 // writes tells whether a pod names a volume without saying that it only reads.
 func writes(c *snapshot.Consumer) bool {
 	return slices.ContainsFunc(c.Pod.Spec.Volumes, func(v corev1.Volume) bool {
@@ -124,7 +131,7 @@ func shut(v *snapshot.Volume, m mounted) bool {
 		}
 	}
 	return slices.ContainsFunc(v.Consumers, func(c *snapshot.Consumer) bool {
-		return snapshot.SameUID(string(c.Pod.UID), at.PodUID) && c.Pod.Status.Phase == corev1.PodRunning && writes(c)
+		return snapshot.SameUID(string(c.Pod.UID), at.PodUID) && c.Pod.Status.Phase == corev1.PodRunning && writes(c) && mayWrite(c)
 	})
 }
 
