@@ -30,7 +30,7 @@ func ReadOnly(x *snapshot.Index, node string, texts []evidence.Text) []report.Ev
 			}
 		}
 		if over != nil && (over.HasOption("ro") || over.HasSuper("ro")) {
-			return []report.Evidence{evidence.FromNode(node, fmt.Sprintf("proc/1/mountinfo:%d", over.Line), over.Raw)}
+			return []report.Evidence{evidence.FromNode(node, fmt.Sprintf("proc/1/mountinfo:%d", over.Line), over.Point+" takes no writes: "+over.Raw)}
 		}
 	}
 	return nil
