@@ -127,6 +127,11 @@ func TestSiblingsOfAttachments(t *testing.T) {
 	noDriver := func(w *world, n string) *world {
 		return w.Edit("'70000000-0000-4000-8000-00000000000"+n+"'}\nspec: {drivers: [{name: "+w.Driver+", nodeID: n"+n+", topologyKeys: null}]}", "'70000000-0000-4000-8000-00000000000"+n+"'}\nspec: {drivers: []}").Without("n"+n, "var/lib/kubelet/plugins_registry/").Without("n"+n, "var/lib/kubelet/plugins/").Without("n"+n, "proc/4100/").Drop("name: plugin-" + n + ", uid")
 	}
+	sets := func() *world {
+		const set = "{apiVersion: apps/v1, kind: StatefulSet, name: web, uid: 'e0000000-0000-4000-8000-000000000001', controller: true}"
+		w := second(second(nfs(), "web-1", "n2", set, "Running", deleted), "web-2", "n1", set, "Running", "")
+		return notReady(w, "n2", "2026-01-02T11:20:00Z").Unprobed("n2", "NodeNotReady").Unprobed("n1", "PodRejected")
+	}
 	shared := func(other, old string) *world {
 		w := second(second(nfs(), "api-1-old", "n2", rs("api-1"), "Running", old), "api-1-new", "n1", rs(other), "Running", "")
 		return notReady(w, "n2", "2026-01-02T11:20:00Z").Unprobed("n2", "NodeNotReady").Unprobed("n1", "PodRejected")
@@ -150,6 +155,7 @@ func TestSiblingsOfAttachments(t *testing.T) {
 		{"node down cinder, unprobed", "broken: certain node-down Node n2", notReady(second(cinder().Waits().Attached("n2"), "web-x", "n2", "{apiVersion: apps/v1, kind: StatefulSet, name: web, uid: 'e0000000-0000-4000-8000-000000000001', controller: true}", "Running", deleted), "n2", "2026-01-02T11:20:00Z").Unprobed("n2", "NodeNotReady")},
 		{"node down pod object gone", "broken: certain node-down Node n2", notReady(cinder().Waits().Attached("n2"), "n2", "2026-01-02T11:20:00Z").Unprobed("n2", "NodeNotReady")},
 		{"node down, a share, its pod was replaced", "degraded: likely node-down Node n2", shared("api-1", deleted)},
+		{"node down, a share, and the one elsewhere is another of a StatefulSet", "broken: likely node-down Node n2", sets()},
 		{"node down, a share, the pod elsewhere is another's", "broken: likely node-down Node n2", shared("api-22", deleted)},
 		{"node down 20s ago", "waiting: possible node-down Node n2 waiting", notReady(cinder().Waits().Attached("n2"), "n2", "2026-01-02T11:59:40Z").Unprobed("n2", "NodeNotReady")},
 		{"node kubelet down, workload alive", "broken: certain node-kubelet-down-workload-alive Node n2", func() *world {

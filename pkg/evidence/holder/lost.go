@@ -157,7 +157,7 @@ func (l Lost) Suffers() bool {
 }
 
 // Replaced tells whether nobody lacks the volume, which several nodes may have: what hangs on the silent node are old pods, and
-// their controllers' new ones have it elsewhere. (A StatefulSet makes none before the old one is gone.)
+// their controllers' new ones have it elsewhere. A StatefulSet makes none before the old one is gone, whoever else of it runs.
 func (l Lost) Replaced() bool {
 	going := Going(l.Pods)
 	if l.Keeps() || len(l.Waiters)+len(l.Unplaced)+len(WaitersOn(l.Volume, l.Name)) > 0 || l.letGo() || len(going) == 0 || len(going) < len(l.Pods) {
@@ -165,7 +165,7 @@ func (l Lost) Replaced() bool {
 	}
 	return !slices.ContainsFunc(going, func(old *corev1.Pod) bool {
 		owner := metav1.GetControllerOf(old)
-		return owner == nil || !slices.ContainsFunc(l.Volume.Running(), func(c *snapshot.Consumer) bool {
+		return owner == nil || owner.Kind == "StatefulSet" || !slices.ContainsFunc(l.Volume.Running(), func(c *snapshot.Consumer) bool {
 			o := metav1.GetControllerOf(c.Pod)
 			return o != nil && o.UID == owner.UID && c.Node() != l.Name && !c.Terminating() && l.x.NodeReady(c.Node()).Ready
 		})
