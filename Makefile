@@ -11,7 +11,7 @@ LDFLAGS   := -s -w -X github.com/mountdoctor/kubectl-mountdoctor/pkg/plugin.Vers
 # every exported method of every type: half of its size.
 TAGS      := kustomize_disable_go_plugin_support
 # What mostly waits for a server or a person is compiled without inlining: 2 MB less.
-SELDOM    := k8s.io/... google.golang.org/... sigs.k8s.io/... golang.org/x/net/... github.com/google/... github.com/go-openapi/... github.com/spf13/... github.com/mountdoctor/kubectl-mountdoctor/pkg/collect/... github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/causes/... github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy/... github.com/mountdoctor/kubectl-mountdoctor/pkg/launch/... github.com/mountdoctor/kubectl-mountdoctor/pkg/plugin/... github.com/mountdoctor/kubectl-mountdoctor/pkg/render/...
+SELDOM    := k8s.io/... google.golang.org/... sigs.k8s.io/... golang.org/x/net/... github.com/google/... github.com/go-openapi/... github.com/spf13/... github.com/mountdoctor/kubectl-mountdoctor/pkg/collect/... github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/causes/... github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy/... github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/symptom/... github.com/mountdoctor/kubectl-mountdoctor/pkg/launch/... github.com/mountdoctor/kubectl-mountdoctor/pkg/plugin/... github.com/mountdoctor/kubectl-mountdoctor/pkg/render/... github.com/mountdoctor/kubectl-mountdoctor/pkg/report/... github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot/bundle/... github.com/olekukonko/... github.com/emicklei/... github.com/gorilla/... github.com/moby/... github.com/fxamacker/... github.com/fatih/... github.com/clipperhouse/... golang.org/x/oauth2/...
 CASE      ?= multipathd-mount-busy-1210
 
 .DEFAULT_GOAL := help

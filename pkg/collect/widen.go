@@ -72,7 +72,7 @@ func (c *collector) widenHolder(x *snapshot.Index, v *snapshot.Volume) {
 		return
 	}
 	if !attaches(x, v) {
-		if v.CSIName() != "" && len(v.Live()) == 0 { // attached before its CSIDriver said that it need not be: nobody takes that back
+		if v.CSIName() != "" && v.Exclusive() && len(v.Live()) == 0 { // attached before its CSIDriver said that it need not be: nobody takes that back
 			c.want(want{res: attachments})
 		}
 		return

@@ -96,6 +96,13 @@ func TestAVolumeThatItsNodeMakes(t *testing.T) {
 		{"its plugin serves", refused, making(late, "n1", "n2", "n3")},
 		{"any node of a zone", refused, crashes(making(late, "a", "a", "b"))},
 		{"each zone has one node", refused, crashes(making(late, "a", "b", "c"))},
+		{"its volumes may be had on every node", refused, crashes(making(late, "n1", "n2", "n3")).Add(`
+apiVersion: v1
+kind: PersistentVolume
+metadata: {name: pv-other, uid: 'a0000000-0000-4000-8000-000000000009', creationTimestamp: '2025-12-01T08:00:00Z'}
+spec: {capacity: {storage: 1Gi}, accessModes: [ReadWriteOnce], persistentVolumeReclaimPolicy: Delete, storageClassName: fast, csi: {driver: topolvm.io, volumeHandle: other}}
+status: {phase: Available}
+`)},
 		{"the driver refuses", refused, crashes(making("ResourceExhausted desc = no enough space left on VG", "n1", "n2", "n3"))},
 	} {
 		t.Run(r.name, func(t *testing.T) {

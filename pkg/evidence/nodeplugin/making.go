@@ -56,5 +56,7 @@ func eachNodeItsOwn(x *snapshot.Index, driver string) bool {
 			}
 		}
 	}
-	return known > 0 && slices.Contains(slices.Collect(maps.Values(named)), known)
+	return known > 0 && slices.Contains(slices.Collect(maps.Values(named)), known) && !slices.ContainsFunc(x.Volumes, func(v *snapshot.Volume) bool {
+		return v.Driver == driver && v.PV != nil && v.PV.Spec.NodeAffinity == nil // LINSTOR's may be had on every node
+	})
 }
