@@ -25,7 +25,7 @@ func ReadOnly(x *snapshot.Index, node string, texts []evidence.Text) []report.Ev
 		var over *probes.Mount
 		for i := range view.Init.Mounts { // of several at one point the last one is seen
 			m := &view.Init.Mounts[i]
-			if strings.Contains(t.Raw, strings.TrimSuffix(m.Point, "/")+"/") && (over == nil || len(m.Point) >= len(over.Point)) {
+			if names(t.Raw, strings.TrimSuffix(m.Point, "/")+"/") && (over == nil || len(m.Point) >= len(over.Point)) {
 				over = m
 			}
 		}
@@ -34,4 +34,19 @@ func ReadOnly(x *snapshot.Index, node string, texts []evidence.Text) []report.Ev
 		}
 	}
 	return nil
+}
+
+// names tells whether a text has a path that begins with a directory.
+func names(text, dir string) bool {
+	for at := strings.Index(text, dir); at >= 0; {
+		if at == 0 || strings.ContainsRune(" \"'([=:,", rune(text[at-1])) {
+			return true
+		}
+		next := strings.Index(text[at+1:], dir)
+		if next < 0 {
+			return false
+		}
+		at += 1 + next
+	}
+	return false
 }

@@ -25,6 +25,7 @@ func TestReadOnly(t *testing.T) {
 		"it takes writes by now":        {said("n", pod), "rw", 0},
 		"another node":                  {said("o", pod), "ro", 0},
 		"another fault":                 {said("n", "mkdir /var/lib/kubelet/pods/c04c: no space left on device"), "ro", 0},
+		"the same words inside a path":  {said("n", "mkdir /host/var/lib/kubelet/pods/c04c: read-only file system"), "ro", 0},
 		"a path beside it":              {said("n", "open /etc/x: read-only file system"), "ro", 0},
 		"nothing of the node, no texts": {nil, "ro", 0},
 	} {

@@ -107,7 +107,7 @@ func Said(x *snapshot.Index, v *snapshot.Volume, node, step string, texts []evid
 }
 
 // failing are the words of what does not succeed, in lines that have no level.
-var failing = pattern.MustCompile(`(?i)error|fail|denied|refuse|cannot|can't|could not|couldn't|unable|invalid|timed? ?out|deadline|exceeded|\bnot |\bno |rpc error`)
+var failing = pattern.MustCompile(`(?i)error|fail|denied|refuse|cannot|can't|could not|couldn't|unable|invalid|timed? ?out|deadline|exceeded|\bnot |\bno `)
 
 // Complains tells whether a line calls itself a complaint, or has the words of one where it calls itself nothing.
 func Complains(line string) bool { return message.Complains(line) || failing.MatchString(line) }

@@ -3,7 +3,6 @@ package holder
 import (
 	"slices"
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
@@ -49,14 +48,11 @@ func Traceless(x *snapshot.Index, va *storagev1.VolumeAttachment) evidence.Answe
 	return evidence.Resources(x, "/pods", "storage.k8s.io/csinodes").Nothing(evidence.FromAPI("CSINodes and pods", "", "collected; none is of node "+n))
 }
 
-// leaving is how long a detach may take before anything is wrong with it.
-const leaving = 2 * time.Minute
-
 // Leaving tells whether an attachment is just being taken away: without its Node object, too, the attacher knows
 // the machine, by the annotation that the attachment keeps (external-attacher: pkg/controller/csi_handler.go getNodeID).
 func Leaving(x *snapshot.Index, va *storagev1.VolumeAttachment) bool {
 	d := va.DeletionTimestamp
-	return d != nil && va.Status.DetachError == nil && x.Age(d.Time) < leaving
+	return d != nil && va.Status.DetachError == nil && x.Age(d.Time) < volume.Handover
 }
 
 // InTheWay asks whether an attachment is in somebody's way: it cannot go, or a pod waits

@@ -154,12 +154,15 @@ func (s *Silence) mute() bool {
 			since = at
 		}
 	}
+	if s.pl.X.Age(since) < 2*time.Minute {
+		return false
+	}
 	stopped := csi.SidecarOf(s.pl.X, s.Name, "csi-provisioner").Stopped(since)
-	if s.pl.X.Age(since) < 2*time.Minute || !stopped.Yes() {
+	if !stopped.Yes() {
 		return false
 	}
 	s.Kind, s.Pod = "mute", s.Ready()
-	s.Why = fmt.Sprintf("pod %s of its provisioner is Ready, but the provisioner's log has ended before the claim was made", s.Pod.Name)
+	s.Why = fmt.Sprintf("pod %s of its provisioner is Ready, but the provisioner's log has ended before the claim was there for it", s.Pod.Name)
 	s.State = append(s.State, stopped)
 	s.miss("what the provisioner does", "it says nothing")
 	return true

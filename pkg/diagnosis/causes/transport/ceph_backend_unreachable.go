@@ -27,13 +27,15 @@ var CephBackendUnreachable = &diagnosis.Rule{
 		if pl.Node == "" || !ceph.Serves(pl.Volume) {
 			return nil
 		}
-		suffers, hangs := ceph.Suffers(pl), ceph.Hangs(pl)
+		suffers, silent := ceph.Suffers(pl), ceph.Silent(pl)
+		if !ceph.Of(pl.Volume) { // its client is a process, of which the kernel's log has nothing
+			return noAnswer(pl, suffers, silent)
+		}
+		hangs := ceph.Hangs(pl)
 		says, line := ceph.Refusing(pl)
-		peers, stuck, silent := ceph.Complaints(pl), ceph.Stuck(pl), ceph.Silent(pl)
+		peers, stuck := ceph.Complaints(pl), ceph.Stuck(pl)
 		code, sick := ceph.Health(pl)
 		switch {
-		case !ceph.Of(pl.Volume):
-			return noAnswer(pl, suffers, silent)
 		case line.Yes():
 			return noWay(pl, says, words.Fields{}, suffers, line)
 		case len(peers) > 0:
