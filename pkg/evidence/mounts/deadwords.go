@@ -112,9 +112,10 @@ func (d DeadMount) Homebound() bool {
 	if spec.NodeAffinity == nil || spec.NodeAffinity.Required == nil {
 		return spec.Local != nil
 	}
-	return slices.ContainsFunc(spec.NodeAffinity.Required.NodeSelectorTerms, func(t corev1.NodeSelectorTerm) bool {
-		return slices.ContainsFunc(t.MatchExpressions, func(e corev1.NodeSelectorRequirement) bool {
-			return len(e.Values) == 1 && e.Values[0] == d.view.Name
+	terms := spec.NodeAffinity.Required.NodeSelectorTerms
+	return len(terms) > 0 && !slices.ContainsFunc(terms, func(t corev1.NodeSelectorTerm) bool { // one of them is enough: any other node has it, too
+		return !slices.ContainsFunc(t.MatchExpressions, func(e corev1.NodeSelectorRequirement) bool {
+			return e.Operator == corev1.NodeSelectorOpIn && len(e.Values) == 1 && e.Values[0] == d.view.Name
 		})
 	})
 }
