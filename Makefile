@@ -21,7 +21,8 @@ help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
 
 build: ## build bin/kubectl-mountdoctor
-	CGO_ENABLED=0 $(GO) build -tags $(TAGS) -trimpath $(foreach p,$(SELDOM),-gcflags=$(p)=-l) -ldflags '$(LDFLAGS)' -o $(BIN)/kubectl-mountdoctor ./cmd/kubectl-mountdoctor
+	@echo "building $(BIN)/kubectl-mountdoctor"
+	@CGO_ENABLED=0 $(GO) build -tags $(TAGS) -trimpath $(foreach p,$(SELDOM),-gcflags=$(p)=-l) -ldflags '$(LDFLAGS)' -o $(BIN)/kubectl-mountdoctor ./cmd/kubectl-mountdoctor
 
 agents: ## build the node agents of all architectures and embed them
 	scripts/build-agents.sh
