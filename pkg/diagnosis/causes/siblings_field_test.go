@@ -236,10 +236,25 @@ func TestSaidInTwoLines(t *testing.T) {
 		w := nfs().Waits().Unprobed("n1", "NotRequested")
 		return w.FailedMount("MountVolume.SetUp failed for volume \"pv-data\" : applyFSGroup failed for vol nas#data: lstat " + dir + strings.TrimPrefix(w.Publish(0), "/var/lib/kubelet") + ": no such file or directory")
 	}
+	lacks := func(dir, words string) *world { // the driver's own word on the path that it was handed
+		w := nfs().Waits()
+		return w.FailedMount("MountVolume.SetUp failed for volume \"pv-data\" : rpc error: code = Unknown desc = create target path: mkdir " + dir + strings.TrimPrefix(w.Publish(0), "/var/lib/kubelet") + ": " + words)
+	}
+	moved := func(w *world) *world {
+		return w.Entries("n1", "proc/911/cmdline", "/snap/microk8s/6750/kubelite␀--root-dir="+root+"␀", "proc/911/comm", "kubelite")
+	}
+	const gone, likely = "no such file or directory", "broken: likely kubelet-root-dir-wrong DaemonSet kube-system/plugin"
 	showEach(t, map[string]shown{
-		"nobody answers":                    {nutanix("8 - connection timed out"), "broken: likely iscsi-portal-unreachable Node n1"},
-		"the target answered":               {nutanix("15 - session exists"), "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
-		"a directory that the plugin lacks": {vanished(root), "broken: likely kubelet-root-dir-wrong DaemonSet kube-system/plugin"},
+		"a directory that the driver is handed and lacks":     {lacks(root, gone).Unprobed("n1", "NotRequested"), likely},
+		"on a node whose kubelet was read, and no directory":  {moved(lacks(root, gone)), likely},
+		"on a node that has the directory":                    {moved(lacks(root, gone)).Entries("n1", root[1:]+"/pods/"+sketch.UID+"00/volumes/kubernetes.io~csi/pv-data/vol_data.json", "{}"), strings.Replace(likely, "likely", "certain", 1)},
+		"on a node whose kubelet has another":                 {lacks(root, gone), "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
+		"what the driver lacks is not the kubelet's":          {moved(lacks("/data", gone)), "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
+		"its own root takes no directory above the kubelet's": {moved(nfs().Waits()).FailedMount("MountVolume.SetUp failed for volume \"pv-data\" : rpc error: code = Internal desc = failed to mount oneagent volume: mkdir /var/snap: read-only file system"), strings.Replace(likely, "likely", "certain", 1)},
+		"a disk that takes no directory":                      {nfs().Waits().FailedMount("MountVolume.SetUp failed for volume \"pv-data\" : rpc error: code = Internal desc = mkdir /var/snap: read-only file system"), "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
+		"nobody answers":                                      {nutanix("8 - connection timed out"), "broken: likely iscsi-portal-unreachable Node n1"},
+		"the target answered":                                 {nutanix("15 - session exists"), "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
+		"a directory that the plugin lacks":                   {vanished(root), "broken: likely kubelet-root-dir-wrong DaemonSet kube-system/plugin"},
 		"a device that it made elsewhere": {nfs().Waits().Unprobed("n1", "NotRequested").FailedMount("MapVolume.EvalHostSymlinks failed for volume \"pv-data\" : lstat " + root + "/plugins/kubernetes.io/csi/volumeDevices/publish/pv-data/0485c803-5831-43d6-b8e6-4cc40363d2c6: no such file or directory"),
 			"broken: likely kubelet-root-dir-wrong DaemonSet kube-system/plugin"},
 		"a directory that the plugin does have": {vanished("/var/lib/kubelet"), "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},

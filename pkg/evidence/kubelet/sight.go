@@ -65,9 +65,13 @@ func (s Sight) Unnamed() evidence.Answer {
 var absent = []string{"no such file or directory", "does not exist", "not found"}
 
 // Missed asks whether a fresh text says that a path below the kubelet's directory is not
-// there, while the kubelet's directory on the host has it.
+// there, while the kubelet's directory on the host has it; or that the driver could not make a directory above
+// the kubelet's, which is there: its own root takes no writes. (Dynatrace/dynatrace-operator issue 1049)
 func (s Sight) Missed() evidence.Answer {
 	for _, t := range s.pl.Refused() {
+		if before, _, ok := strings.Cut(t.Raw, ": read-only file system"); ok && madeBy(before, s.root) {
+			return evidence.Yes(t.Evidence(), evidence.FromNode(s.pl.Node, locator(s.pl.X.View(s.pl.Node)), s.root))
+		}
 		for _, w := range absent {
 			before, _, ok := strings.Cut(t.Raw, w)
 			p := lastPath(before)
@@ -77,6 +81,12 @@ func (s Sight) Missed() evidence.Answer {
 		}
 	}
 	return evidence.No()
+}
+
+// madeBy tells whether a text ends with a mkdir of a directory above another.
+func madeBy(text, dir string) bool {
+	p := lastPath(text)
+	return p != "" && strings.HasSuffix(text, "mkdir "+p) && probes.Within(dir, p)
 }
 
 // lastPath is the last path of a text: that of which the words behind it speak.

@@ -10,18 +10,19 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-// Vanished asks, where nobody looked at the node, whether the kubelet freshly misses the directory of a volume that the plugin
-// said it had mounted, at a path that no container of the plugin has; root is the kubelet's directory by its own words. It sets
+// Vanished asks whether a fresh text misses the directory of a volume at a path that no container of the plugin has; root is the
+// kubelet's directory by that path. Where the node was not looked at, or not at that directory, seen says so. Either the kubelet misses it: it sets
 // the owner of a volume (applyFSGroup) after the call has succeeded, and looks for a device of it (EvalHostSymlinks) then, and the call alone
-// makes that directory or device. (openebs issue 3532, topolvm issue 406)
-func Vanished(pl *evidence.Place, v *snapshot.Volume, plugin *corev1.Pod) (root string, a evidence.Answer) {
-	if v == nil || known(pl.X, pl.X.View(pl.Node)) {
-		return "", evidence.No()
+// makes that directory or device. Or the driver does: the kubelet makes the directory above the one that it hands over before it calls
+// (SetUpAt in pkg/volume/csi/csi_mounter.go). (openebs issue 3532, topolvm issue 406, kubernetes-csi/csi-driver-host-path issue 527)
+func Vanished(pl *evidence.Place, v *snapshot.Volume, plugin *corev1.Pod) (root string, a, seen evidence.Answer) {
+	if v == nil {
+		return "", evidence.No(), seen
 	}
 	for _, t := range pl.Refused() {
 		before, _, gone := strings.Cut(t.Raw, ": no such file or directory")
 		below, p := "/pods/", lastPath(before)
-		fits := strings.Contains(before, "applyFSGroup failed") && strings.HasSuffix(p, "/volumes/kubernetes.io~csi/"+v.PVName()+"/mount")
+		fits := strings.HasSuffix(strings.TrimSuffix(p, "/mount"), "/volumes/kubernetes.io~csi/"+v.PVName())
 		if strings.Contains(before, "MapVolume.EvalHostSymlinks failed") {
 			below, fits = "/plugins/kubernetes.io/csi/", strings.Contains(p, "/volumeDevices/publish/"+v.PVName()+"/")
 		}
@@ -29,7 +30,13 @@ func Vanished(pl *evidence.Place, v *snapshot.Volume, plugin *corev1.Pod) (root 
 			continue
 		}
 		root, _, _ = strings.Cut(p, below)
-		return root, evidence.All(evidence.Yes(t.Evidence()), Sight{pl, plugin, v, path.Clean(root)}.Unnamed())
+		s := Sight{pl, plugin, v, path.Clean(root)}
+		if view := pl.X.View(pl.Node); !known(pl.X, view) {
+			seen = unseenRoot(pl.Node)
+		} else if seen = s.onHost(p); seen.Yes() || path.Clean(view.Facts.Kubelet.Root) != s.root {
+			continue // Missed says it, or no directory of this kubelet
+		}
+		return root, evidence.All(evidence.Yes(t.Evidence()), s.Unnamed()), seen
 	}
-	return "", evidence.No()
+	return "", evidence.No(), seen
 }

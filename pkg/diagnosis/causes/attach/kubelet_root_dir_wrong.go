@@ -36,8 +36,8 @@ var KubeletRootDirWrong = &diagnosis.Rule{
 				}
 				out = append(out, rootProof(pl, n, mounts, s.Root()))
 			}
-			if root, gone := kubelet.Vanished(pl, n.Volume, n.Plugin); gone.Yes() {
-				out = append(out, rootProof(pl, n, &diagnosis.Proof{Says: "mounts", With: with, State: []evidence.Answer{gone}, Last: []evidence.Answer{r.Seen}}, root))
+			if root, gone, seen := kubelet.Vanished(pl, n.Volume, n.Plugin); gone.Yes() {
+				out = append(out, rootProof(pl, n, &diagnosis.Proof{Says: "mounts", With: with, State: []evidence.Answer{gone}, Last: []evidence.Answer{seen}}, root))
 			}
 		}
 		return out
