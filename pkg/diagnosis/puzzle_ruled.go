@@ -50,7 +50,7 @@ var suspects = []suspect{
 	{"smb-server-unreachable", "the server's port", onTheNode, is(around.SMB)},
 	{"ceph-backend-unreachable", "", onTheNode, is(around.RBD, around.CephFS)},
 	{"drbd-state-blocks", "", onTheNode, is(around.DRBD)},
-	{"local-pool-inactive", "an inactive pool", onTheNode, is(around.Local)},
+	{"local-pool-inactive", "a pool that is not there", onTheNode, is(around.Local)},
 	{"local-disk-not-mounted", "a disk that is not mounted", onTheNode, is(around.Local)},
 	{"device-held-by-process", "a process that holds the disk", onTheNode, disks},
 	{"multipath-claims-device", "multipath", onTheNode, disks},

@@ -25,6 +25,7 @@ func TestThinPools(t *testing.T) {
 		{"its metadata have none", "broken: certain filesystem-full PersistentVolumeClaim shop/data", thin().Kernel("n1", "60|device-mapper: thin: 253:5: metadata operation 'dm_thin_insert_block' failed: error = -28", "60|device-mapper: thin: 253:5: switching pool to read-only mode")},
 		{"its metadata have got some", "healthy", thin().Kernel("n1", "60|device-mapper: thin: 253:5: no free metadata space available.", "60|device-mapper: thin: 253:5: switching pool to read-only mode", again)},
 		{"it takes no writes, nobody says why", "broken: unexplained volume-hung", thin().Kernel("n1", "60|device-mapper: thin: 253:5: switching pool to read-only mode")},
+		{"it failed, in the words of older kernels", "broken: unexplained volume-hung", thin().Kernel("n1", "60|device-mapper: thin: 253:5: switching pool to failure mode")},
 		{"it was repaired and made anew", "healthy", thin().Kernel("n1", closed, mounted)},
 		{"its metadata were given room, and it was made anew", "healthy", thin().Kernel("n1", noRoom, closed, mounted)},
 		{"its metadata have none, and its filesystem was mounted once more", "broken: likely filesystem-full PersistentVolumeClaim shop/data", thin().Kernel("n1", noRoom, closed, mounted, "20|Buffer I/O error on dev dm-7, logical block 9, lost async page write")},

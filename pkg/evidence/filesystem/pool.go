@@ -65,7 +65,7 @@ func PoolBelow(view *snapshot.NodeView, dev probes.Dev) (Pool, bool) {
 		switch last := own[len(own)-1]; {
 		case strings.Contains(last.Text, "to out-of-data-space"):
 			return Pool{Block: b, Line: last}, true
-		case evidence.ContainsAny(last.Text, "to read-only mode", "to fail mode"):
+		case evidence.ContainsAny(last.Text, "to read-only mode", "to fail"):
 			return Pool{b, last, noMetadata(view, b.Dev), mountedSince(view, dev, last)}, true
 		}
 	}
