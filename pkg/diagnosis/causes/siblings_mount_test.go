@@ -205,6 +205,7 @@ func TestSiblingsMissing(t *testing.T) {
 		return ebsMounted(ebs().Runs(0), "n1", 0).Attached("n1").Answers("n1", ebs().Publish(0)).Without("n1", "proc/5000/").
 			Process("n1", 5001, sketch.UID+"00", "app", 4026532999, "900 1 0:170 / / rw,relatime - overlay overlay rw,lowerdir=l,upperdir=u\n"+table)
 	}
+	const at = pods + "volumes/kubernetes.io~csi/pvc-11aa/mount"
 	const beneath = "901 900 8:2 " + pods + "volumes/kubernetes.io~csi/pv-data/mount /data rw,relatime - ext4 /dev/sda2 rw"
 	for name, c := range map[string]struct {
 		w         *world
@@ -229,6 +230,10 @@ func TestSiblingsMissing(t *testing.T) {
 		"a pod that just starts": {sanWaits("xfs"), "", "broken: unexplained pod-waiting-for-volume"},
 		"nobody looked":          {nfs().Runs(0).Unprobed("n1", "PodRejected"), "", "unknown"},
 		"the plugin mounted it where kubelet does not see it": {nfs().Runs(0).Entries("n1", "@dial/10.9.0.5:2049", "ok 1ms").Process("n1", 4100, "5000c0de-0000-4000-8000-000000000001", "driver", 4026532500, "900 1 0:170 / / rw,relatime - overlay overlay rw,lowerdir=l,upperdir=u\n901 900 0:60 / "+nfs().Publish(0)+" rw,relatime - nfs4 10.9.0.5:/export/data rw,vers=4.2,hard,addr=10.9.0.5"),
+			"", "broken: certain kubelet-root-dir-wrong DaemonSet kube-system/plugin"},
+		"and its disk looks as if the host had let go of it": {lvmLocal().Waits().FailedMount("MountVolume.SetUp failed for volume \"pvc-11aa\" : applyFSGroup failed for vol pvc-11aa: lstat "+at+": no such file or directory").
+			Disk("n1", "dm-3", "253:3", "dm/name", "datavg-pvc--11aa", "dm/uuid", "LVM-abcdef").Entries("n1", "dev/datavg/pvc-11aa", "@device block 253:3").LiveExt4("n1", "dm-3").
+			Process("n1", 4100, "5000c0de-0000-4000-8000-000000000001", "driver", 4026532500, "900 1 0:170 / / rw,relatime - overlay overlay rw,lowerdir=l,upperdir=u\n901 900 253:3 / "+at+" rw,relatime - ext4 /dev/mapper/datavg-pvc--11aa rw"),
 			"", "broken: certain kubelet-root-dir-wrong DaemonSet kube-system/plugin"},
 	} {
 		t.Run(name, func(t *testing.T) {

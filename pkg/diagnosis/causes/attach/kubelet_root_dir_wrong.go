@@ -15,7 +15,7 @@ import (
 var KubeletRootDirWrong = &diagnosis.Rule{
 	Name: "kubelet-root-dir-wrong", Layer: diagnosis.Attach, Severity: report.Blocking,
 	Breaks:  []diagnosis.Step{diagnosis.Attaching, diagnosis.Staging, diagnosis.Publishing, diagnosis.Using, diagnosis.Unmounting},
-	LeadsTo: []string{"csi-plugin-not-registered", "mount-missing-under-pod"},
+	LeadsTo: []string{"csi-plugin-not-registered", "mount-missing-under-pod", "mount-pinned-in-namespace"},
 	Asks:    diagnosis.EachPod,
 	Docs:    docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
