@@ -96,6 +96,7 @@ func TestSiblingsAgain(t *testing.T) {
 		"a node without volumes that is not Ready":                   {notReady(nfs(), "n2", "2026-01-02T11:31:00Z"), "node n2", "unknown"},
 		"a node without volumes that is Ready":                       {nfs(), "node n2", "healthy"},
 		"the volume belongs to another claim":                        {taken(cinderW()).Waits(), "", "broken: certain claim-volume-mismatch PersistentVolumeClaim shop/data"},
+		"the volume was given to another claim":                      {taken(cinderW()).EditIn("name: data, uid: 'c0", "phase: Pending", "phase: Lost").Waits(), "", "broken: certain claim-volume-mismatch PersistentVolumeClaim shop/data"},
 		"the other claim may not be read":                            {taken(cinderW()).Drop("metadata: {namespace: shop, name: other").Edit("namespace: shop, name: other", "namespace: stage, name: other").Gap("api//persistentvolumeclaims/stage", "Forbidden"), "", "broken: likely claim-volume-mismatch PersistentVolumeClaim shop/data"},
 		"a nodeName that the template has not":                       {consumer(), "", "broken: unexplained claim-pending; unexplained pod-waiting-for-volume"},
 		"the template has changed since":                             {consumer().Edit("labels: {app: web}, ownerReferences", "labels: {app: web, controller-revision-hash: web-1}, ownerReferences").Edit("status: {replicas: 1}", "status: {replicas: 1, updateRevision: web-2}"), "", "broken: likely wffc-bypassed-by-nodename Pod shop/web-0"},

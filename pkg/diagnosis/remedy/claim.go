@@ -1,7 +1,10 @@
 package remedy
 
 import (
+	"encoding/json"
+
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/claims"
 )
@@ -34,8 +37,29 @@ func AnotherVolume(c *corev1.PersistentVolumeClaim, pv *corev1.PersistentVolume)
 	r := pv.Spec.ClaimRef
 	return []Step{
 		Check("See whose the volume is, and which pods use it.", Kubectl("get", "pv", pv.Name, "-o", "jsonpath={.spec.claimRef}"), Kubectl("-n", r.Namespace, "describe", "pvc", r.Name)),
-		Words("Make claim " + c.Namespace + "/" + c.Name + " anew without spec.volumeName, or with a volume that is free: it is Pending and holds no data. What lies on " + pv.Name + " belongs to claim " + r.Namespace + "/" + r.Name + "; leave its claimRef alone while that claim is wanted."),
+		Words("Make claim " + c.Namespace + "/" + c.Name + " anew without spec.volumeName, or with a volume that is free: it is " + string(c.Status.Phase) + " and holds no data. What lies on " + pv.Name + " belongs to claim " + r.Namespace + "/" + r.Name + "; leave its claimRef alone while that claim is wanted."),
 	}
+}
+
+// TakeOver gives a claim the volume that remembers an older one of its name (sure), or another. A claim that is Lost was
+// bound once: the controller compares the uid alone, and a volume without one is another's (syncBoundClaim in pv_controller.go).
+func TakeOver(c *corev1.PersistentVolumeClaim, pv *corev1.PersistentVolume, sure bool) []Step {
+	who, change, then, how := c.Namespace+"/"+c.Name, `{"op":"remove"`, "without a uid", "clear the old uid and do not delete the volume; the reservation by name stays: "
+	if c.Status.Phase == corev1.ClaimLost {
+		change, then = `{"op":"replace","value":`+quoted(c.UID), "with its uid"
+		how = "put its own uid in the place of the old one and do not delete the volume; it is Lost until the two are equal: "
+	}
+	if !sure {
+		return []Step{Words("After checking that the data on " + pv.Name + " belong to claim " + who + " (they become visible to it), let spec.claimRef of the volume name that claim, " + then + ". Do not delete the volume.")}
+	}
+	return []Step{Words("After checking that the data on " + pv.Name + " belong to this claim (they become visible to it), " + how +
+		Inline("kubectl", "patch", "pv", pv.Name, "--type", "json", "-p", `[{"op":"test","path":"/spec/claimRef/uid","value":`+quoted(pv.Spec.ClaimRef.UID)+`},`+change+`,"path":"/spec/claimRef/uid"}]`))}
+}
+
+// quoted is a uid as JSON.
+func quoted(uid types.UID) string {
+	b, _ := json.Marshal(uid) // a string always becomes JSON
+	return string(b)
 }
 
 // AnotherAttributesClass lets a volume be made for a claim that it can have.

@@ -56,7 +56,7 @@ func (p Pair) Remembers(x *snapshot.Index) evidence.Answer {
 	other := evidence.Yes(evidence.FromAPI("PersistentVolume "+pv.Name, "spec.claimRef.uid", string(r.UID)), evidence.FromAPI(Object(c), "metadata.uid", string(c.UID)),
 		evidence.FromAPI("PersistentVolume "+pv.Name, "status.phase", string(pv.Status.Phase)))
 	switch {
-	case asked && named, asked && pending && pv.Status.Phase == corev1.VolumeReleased: // kept for a claim of another name that is gone
+	case asked && named, asked && unserved(c) && pv.Status.Phase == corev1.VolumeReleased: // kept for a claim of another name that is gone
 		return other
 	case named && c.Spec.VolumeName == "" && pending && !provisioned(x, c): // reserved for a claim that can get no other volume
 		return other

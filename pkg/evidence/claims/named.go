@@ -31,12 +31,13 @@ func Names(c *corev1.PersistentVolumeClaim) evidence.Answer {
 		evidence.FromAPI(Object(c), "status.phase", string(c.Status.Phase)), evidence.FromAPI(Object(c), "spec.volumeName", c.Spec.VolumeName))
 }
 
-// Taken asks whether the volume that a pending claim names belongs to a claim of another
-// name: the controller leaves both as they are (syncUnboundClaim in pv_controller.go). A
-// volume that was released, or whose reclaim failed, belongs to nobody any more.
+// Taken asks whether the volume that a claim names belongs to a claim of another name: the controller leaves
+// both as they are while the claim is pending (syncUnboundClaim in pv_controller.go), and calls one that was bound
+// Lost for ever (syncBoundClaim, event ClaimMisbound). A volume that was released, or whose reclaim failed, belongs
+// to nobody any more.
 func Taken(x *snapshot.Index, c *corev1.PersistentVolumeClaim, pv *corev1.PersistentVolume) (other string, is evidence.Answer) {
 	r := pv.Spec.ClaimRef
-	if r == nil || c.Status.Phase != corev1.ClaimPending || c.DeletionTimestamp != nil || pv.DeletionTimestamp != nil || c.Spec.VolumeName != pv.Name ||
+	if r == nil || !unserved(c) || c.DeletionTimestamp != nil || pv.DeletionTimestamp != nil || c.Spec.VolumeName != pv.Name ||
 		r.Namespace == c.Namespace && r.Name == c.Name || pv.Status.Phase == corev1.VolumeReleased || pv.Status.Phase == corev1.VolumeFailed {
 		return "", evidence.No()
 	}
@@ -44,6 +45,11 @@ func Taken(x *snapshot.Index, c *corev1.PersistentVolumeClaim, pv *corev1.Persis
 		evidence.FromAPI("PersistentVolume "+pv.Name, "spec.claimRef", r.Namespace+"/"+r.Name),
 		evidence.FromAPI("PersistentVolume "+pv.Name, "status.phase", string(pv.Status.Phase)))
 	return r.Namespace + "/" + r.Name, is
+}
+
+// unserved tells whether a claim has no volume: it waits for one, or the controller has taken it from the claim.
+func unserved(c *corev1.PersistentVolumeClaim) bool {
+	return c.Status.Phase == corev1.ClaimPending || c.Status.Phase == corev1.ClaimLost
 }
 
 // MadeOtherwise asks whether a volume was made for a pending claim and lacks its class of

@@ -56,7 +56,7 @@ func named(p *diagnosis.Proof, pl *evidence.Place, c *corev1.PersistentVolumeCla
 	p.State = []evidence.Answer{claims.Asks(c, pv), differs.With(claims.SaidMismatch(pl)...)}
 	p.Steps = remedy.Fit(c, pv, len(why))
 	if taken.Yes() {
-		p.Says, p.With["other"] = "taken", other
+		p.Says, p.With["other"], p.With["phase"] = "taken", other, string(c.Status.Phase)
 		p.State, p.Last = []evidence.Answer{taken.With(claims.SaidBoundElsewhere(pl)...)}, []evidence.Answer{claims.Owns(pl.X, pv)}
 		p.Steps = remedy.AnotherVolume(c, pv)
 	}

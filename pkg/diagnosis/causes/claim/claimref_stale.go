@@ -1,8 +1,6 @@
 package claim
 
 import (
-	"encoding/json"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -38,13 +36,8 @@ func staleRef(pl *evidence.Place, pair claims.Pair, remembers evidence.Answer) *
 			"claim": claim, "own": string(c.UID)},
 		State: []evidence.Answer{remembers.With(claims.SaidBoundElsewhere(pl)...)},
 		Last:  []evidence.Answer{pair.Forgotten(pl.X), pair.Alone(pl.X)},
-		Steps: []remedy.Step{remedy.Words("After checking that the data on " + pv.Name + " belong to claim " + claim + " (they become visible to it), let spec.claimRef of the volume name that claim, without a uid. Do not delete the volume.")},
 	}
-	if pair.Named() && evidence.All(p.Last...).Yes() {
-		uid, _ := json.Marshal(r.UID) // a string always becomes JSON
-		p.Steps = []remedy.Step{remedy.Words("After checking that the data on " + pv.Name + " belong to this claim (they become visible to it), clear the old uid and do not delete the volume; the reservation by name stays: " +
-			remedy.Inline("kubectl", "patch", "pv", pv.Name, "--type", "json", "-p", `[{"op":"test","path":"/spec/claimRef/uid","value":`+string(uid)+`},{"op":"remove","path":"/spec/claimRef/uid"}]`))}
-	}
+	p.Steps = remedy.TakeOver(c, pv, pair.Named() && evidence.All(p.Last...).Yes())
 	p.Volume(pl.X.VolumeOfClaim(c.Namespace, c.Name))
 	p.Object("pv", pv.Name)
 	p.Pods(pl.X.PodsOfClaim(c.Namespace, c.Name)...)
