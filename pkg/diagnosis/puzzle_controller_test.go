@@ -36,6 +36,10 @@ func TestControllerSpeaks(t *testing.T) {
 			Add(attachment("attachError", "rpc error: code = DeadlineExceeded desc = context deadline exceeded", "")).
 			File(log, "E0102 11:57:40.000000 1 attach.go:40] server of the volume is locked\n"),
 			"is asked to attach the volume to node n1, and does not answer in time", "is locked"},
+		"an attach for which the backend is too slow": {sketch.NewWorld("disk.csi.example", "vol-0a1b2c3d4e5f60718", diskSource).Waits().
+			Add(attachment("attachError", "rpc error: code = Internal desc = the task of the volume did not end: context deadline exceeded", "")).
+			File(log, "E0102 11:57:40.000000 1 attach.go:40] server of the volume is locked\n"),
+			"cannot attach the volume to node n1: what it waits for does not come in time", "is locked"},
 		"a detach that is refused": {sketch.NewWorld("disk.csi.example", "vol-0a1b2c3d4e5f60718", diskSource).
 			Edit("volumesInUse: [NAME-USED-n1]", "volumesInUse: ['kubernetes.io/csi/disk.csi.example^vol-0a1b2c3d4e5f60718']").
 			Add(attachment("detachError", "rpc error: code = Internal desc = the operation is not allowed in the current state", ", deletionTimestamp: '2026-01-02T11:25:00Z', deletionGracePeriodSeconds: 0")).

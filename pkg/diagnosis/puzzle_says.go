@@ -71,13 +71,21 @@ func (z puzzle) says() string {
 	if to := map[Step]string{Attaching: " to", Detaching: " from"}[z.step]; to != "" {
 		act, on = act+strings.Replace(on, " on", to, 1), ""
 	}
-	if z.text.Is(message.Deadline) || z.text.Code == "Aborted" && z.text.Is(message.AbortedPending) { // who hangs has refused nothing
-		return who + on + " is asked to " + act + ", and does not answer in time."
+	if z.text.Is(message.Deadline) || z.text.Code == "Aborted" && z.text.Is(message.AbortedPending) {
+		return z.late(who+on, act)
 	}
 	if z.ofAPI() {
 		return "The API server does not take what would " + act + on + ": nobody was asked to."
 	}
 	return who + on + " refuses to " + act + "."
+}
+
+// late says who did not answer in time: who hangs has refused nothing, and who answers that has waited itself.
+func (z puzzle) late(who, act string) string {
+	if !slices.Contains(silent, z.text.Code) {
+		return who + " cannot " + act + ": what it waits for does not come in time."
+	}
+	return who + " is asked to " + act + ", and does not answer in time."
 }
 
 // actor names who acts on the volume: of a plugin in Kubernetes itself the kubelet is one part, and the
