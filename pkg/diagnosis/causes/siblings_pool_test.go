@@ -1,6 +1,7 @@
 package causes
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -68,6 +69,19 @@ func zfsRuns() *world {
 	w := zfsLocal().Runs(0)
 	point := strings.Replace(w.Publish(0), "pv-data", "pvc-22bb", 1)
 	return w.Mounts("n1", "0:81 / "+point+" rw,relatime shared:300 - zfs tank/pvc-22bb rw,xattr,noacl").Answers("n1", point)
+}
+
+// TestReadersOfADataset: what a pod that only reads has mounted is not a filesystem that went read-only.
+// (openebs/zfs-localpv#691)
+func TestReadersOfADataset(t *testing.T) {
+	t.Parallel()
+	uid := fmt.Sprintf("dd0c5a7e-0f3d-4a6b-9a55-%x", "reader")
+	at := "/var/lib/kubelet/pods/" + uid + "/volumes/kubernetes.io~csi/pvc-22bb/mount"
+	w := second(zfsModule(zfsLocal().Waits()), "reader", "n1", "", "Running", "").EditIn("name: reader,", "{claimName: data}", "{claimName: data, readOnly: true}").
+		FailedMount(mountFails("pvc-22bb", "zfs: mount failed err : not able to mount, zfs_mount_at() failed: mountpoint or dataset is busy")).
+		Mounts("n1", "0:93 / "+at+" ro,relatime shared:93 - zfs tank/pvc-22bb ro,xattr,noacl").Answers("n1", at).Process("n1", 5009, uid, "app", 4026532709, "").
+		Entries("n1", "proc/spl/kstat/zfs/tank/state", "ONLINE").Add(strings.Replace(zfsNode, "name: other", "name: tank", 1))
+	show(t, w, "pvc shop/data", "broken: unexplained mount-failed; unexplained pod-waiting-for-volume")
 }
 
 // TestAVolumeThatItsNodeMakes: a driver of local disks lets its plugin on the chosen node make the volume; who has no

@@ -19,7 +19,7 @@ import (
 var volumeReadonly = &diagnosis.SymptomRule{Name: "volume-readonly", Run: func(p *diagnosis.Pass) {
 	for _, v := range p.Volumes() {
 		for _, m := range mounts(p, v) {
-			if !meantReadOnly(v, m.view.Name) {
+			if !meantReadOnly(v, m.view.Name) && !ofReader(v, m) {
 				isReadOnly(p, v, m)
 			}
 		}
@@ -62,6 +62,15 @@ func meantReadOnly(v *snapshot.Volume, node string) bool {
 		users = v.Consumers
 	}
 	return len(users) > 0 && !slices.ContainsFunc(users, writes)
+}
+
+// ofReader tells whether a mount is at the path of a pod that asked to read only, of a filesystem that has a superblock
+// for each of its mounts (ZFS, whose mounts need not agree): it says nothing of those that write.
+func ofReader(v *snapshot.Volume, m mounted) bool {
+	at, ok := m.view.ParsePath(m.mount.Point)
+	return ok && at.Kind == snapshot.Publish && m.mount.FSType == "zfs" && slices.ContainsFunc(v.Consumers, func(c *snapshot.Consumer) bool {
+		return snapshot.SameUID(string(c.Pod.UID), at.PodUID) && !writes(c)
+	})
 }
 
 // mayWrite tells whether some container of a pod has a volume not only for reading.
