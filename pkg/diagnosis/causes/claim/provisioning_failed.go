@@ -56,7 +56,7 @@ var ProvisioningFailed = &diagnosis.Rule{
 				look = remedy.Check(help, remedy.Kubectl("-n", c.Namespace, "get", resource, name, "-o", "yaml"))
 			}
 			p.Steps = []remedy.Step{look, remedy.Words("Check: " + remedy.Inline("kubectl", "-n", c.Namespace, "describe", "pvc", c.Name) +
-				". Nothing on a node helps, and the provisioner tries again by itself, at intervals that grow to minutes.")}
+				". The provisioner tries again by itself, at intervals that grow to minutes.")}
 			return []*diagnosis.Proof{p}
 		}
 		rooms, short := provision.Shortage(pl)
