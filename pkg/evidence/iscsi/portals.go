@@ -130,8 +130,12 @@ func Unresolved(pl *evidence.Place) (name string, said evidence.Answer) {
 	return "", evidence.No()
 }
 
-// speaksOfLogin tells it by words that go with a login or a connection. Who waits for a device to appear is logged in already.
+// speaksOfLogin tells it by words that go with a login or a connection. Who waits for a device to appear is logged in already,
+// and who did not get through to the daemon has tried no portal (oracle/oci-cloud-controller-manager issue 412).
 func speaksOfLogin(text string) bool {
+	if refusedAll.MatchString(text) {
+		return false
+	}
 	low := strings.ReplaceAll(strings.ToLower(text), "timed out waiting", "")
 	subject := strings.Contains(low, "iscsi") || strings.Contains(low, "portal") || strings.Contains(low, "iqn.")
 	return slices.ContainsFunc([]string{"cannot make connection", "cannot make a connection", "timed out", "login retries", "login to iscsi target failed",
