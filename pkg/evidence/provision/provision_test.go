@@ -38,6 +38,7 @@ func TestAbout(t *testing.T) {
 		"rpc error: code = PermissionDenied desc = access denied":                                                                                                                "the storage refuses the driver's user",
 		"rpc error: code = InvalidArgument desc = Volume capabilities MULTI_NODE_MULTI_WRITER not supported. Only AccessModes[ReadWriteOnce] supported.":                         "it makes none with the claim's access or volume mode",
 		"rpc error: code = InvalidArgument desc = capability at index 0 is not supported":                                                                                        "it makes none with the claim's access or volume mode",
+		"rpc error: code = InvalidArgument desc = invalid encryption kms configuration: missing encryption passphrase in secrets":                                                "the Secret of the class lacks an entry",
 		"rpc error: code = InvalidArgument desc = type gp9":                                                                                                                      "a parameter of the request is not accepted",
 		"rpc error: code = DeadlineExceeded desc = context deadline exceeded":                                                                                                    "the storage did not answer in time",
 		"rpc error: code = Internal desc = XFS filesystems with size less than 300MB":                                                                                            "the size is below the least size of XFS",

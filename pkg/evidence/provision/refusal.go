@@ -111,6 +111,8 @@ var reasons = []reason{
 		"Ask for a size within the range that the words give (a pending claim is made anew for that), or use a class that offers it.", false},
 	{pattern.MustCompile(`(?i)MULTI_NODE_|access.?mode|\bvolume capabilit|capability at index \d|multi.node (?:writing|access)|ReadWriteMany`), "it makes none with the claim's access or volume mode",
 		"Ask for modes that the driver offers (a disk is for one node, ReadWriteOnce), or name the class of a shared filesystem, in a new claim. A claim that names no class got the default one, which may not be the meant one.", false},
+	{pattern.MustCompile(`(?i)\bmissing [^.;:]{1,40} in (?:the )?secrets?\b`), "the Secret of the class lacks an entry", // ceph-csi, issue 1511
+		"See which keys the Secret has that the class gives to the provisioner (csi.storage.k8s.io/provisioner-secret-name), and put in what the words name; the class stays as it is.", false},
 	{invalid, "a parameter of the request is not accepted",
 		"Compare the parameters of the class with the driver's documentation. A class cannot be edited: make a new one, and the pending claim anew with it.", false},
 	{pattern.MustCompile(`DeadlineExceeded|context deadline exceeded`), "the storage did not answer in time",
