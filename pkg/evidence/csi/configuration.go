@@ -23,6 +23,10 @@ var configured = []struct {
 	{"ceph", pattern.MustCompile(`error fetching configuration for cluster ID [("]+([^")]+)`)},
 	{"ceph", pattern.MustCompile(`empty monitor list for cluster ID \(([^)]+)\) in config`)},
 	{"ceph", pattern.MustCompile(`failed to fetch monitor list using clusterID \(([^)]+)\)`)},
+	// of its key management, which has a configuration of its own (ceph-csi internal/util/crypto.go, later internal/kms/kms.go)
+	{"ceph", pattern.MustCompile(`missing encryption KMS configuration with ([^\s"']+)`)},
+	{"ceph", pattern.MustCompile(`encryption KMS configuration for (\S+) is missing KMS type`)},
+	{"ceph", pattern.MustCompile(`failed to (?:read|parse) kms configuration`)},
 	{"ceph", pattern.MustCompile(`unmarshal failed(?: \(|: ).*[,.] raw buffer response`)},
 	{"smb", pattern.MustCompile(`source field is missing, current context`)},
 	{"nfs", pattern.MustCompile(`(server|share) is a required parameter`)},
@@ -56,12 +60,13 @@ func Misconfigured(pl *evidence.Place) (key string, first bool, a evidence.Answe
 	return "", false, evidence.No()
 }
 
-// Configuration finds the ConfigMap that the containers of a driver mount for their
-// configuration: of its plugin or controller pods, and whether it must exist.
-func Configuration(pl *evidence.Place, driver string) (namespace, name string, fact report.Evidence) {
+// Configuration finds the ConfigMap that the containers of a driver mount for the configuration that
+// it said something of: of its plugin or controller pods, and whether it must exist.
+func Configuration(pl *evidence.Place, driver string, said evidence.Answer) (namespace, name string, fact report.Evidence) {
+	keys := slices.ContainsFunc(said.Facts(), func(f report.Evidence) bool { return evidence.ContainsAny(f.Text, "KMS", "kms") })
 	for _, pod := range slices.Concat(pl.X.SidecarPods(driver, "csi-provisioner"), pl.X.DriverPods(driver)) {
 		for _, v := range pod.Spec.Volumes {
-			if v.ConfigMap != nil && named(v, driver) {
+			if v.ConfigMap != nil && named(v, driver) && strings.Contains(v.ConfigMap.Name, "kms") == keys {
 				return pod.Namespace, v.ConfigMap.Name, evidence.FromPod(pod, "spec.volumes["+v.Name+"].configMap.name", v.ConfigMap.Name)
 			}
 		}
@@ -73,5 +78,5 @@ func Configuration(pl *evidence.Place, driver string) (namespace, name string, f
 // are none of the driver's.
 func named(v corev1.Volume, driver string) bool {
 	n := v.ConfigMap.Name
-	return n != "kube-root-ca.crt" && !strings.Contains(n, "kms") && (strings.Contains(n, "config") || strings.Contains(n, "csi") || strings.Contains(driver, n))
+	return n != "kube-root-ca.crt" && (strings.Contains(n, "config") || strings.Contains(n, "csi") || strings.Contains(driver, n))
 }

@@ -26,7 +26,7 @@ var DriverConfigurationWrong = &diagnosis.Rule{
 		if pl.Volume.PV == nil && pl.Volume.Class != nil {
 			driver, subject = pl.Volume.Class.Provisioner, diagnosis.ObjectSubject("StorageClass", "", pl.Volume.Class.Name)
 		}
-		ns, name, fact := csi.Configuration(pl, driver)
+		ns, name, fact := csi.Configuration(pl, driver, said)
 		p := &diagnosis.Proof{
 			Subject: subject, With: words.Fields{"driver": driver, "object": subject.Kind + " " + subject.Name, "key": key, "map": name, "ns": ns},
 			State: []evidence.Answer{said.With(fact)},
