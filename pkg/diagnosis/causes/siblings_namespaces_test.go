@@ -3,6 +3,8 @@ package causes
 import (
 	"strings"
 	"testing"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/internal/sketch"
 )
 
 // TestOtherNamespaces: the same path, or the same disk, in the table of somebody else: a service
@@ -65,4 +67,33 @@ func TestOneThingUnread(t *testing.T) {
 		"the kernel log is there":          {nfs().Waits().Entries("n1", "@dial/10.9.0.5:2049", "ok 1.2ms", "sys/module/apparmor/parameters/enabled", "Y").FailedMount(stageFails(denied)), "broken: certain nfs-access-denied Node n1"},
 		"whether a module is loaded":       {cephfs().Waits().Without("n1", "proc/modules").Entries("n1", "proc/modules", "@error EACCES").FailedMount(stageFails("mount failed: the operation did not succeed")), "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
 	})
+}
+
+// TestBusyDirectoryOfASecret: what a pod mounts besides claims keeps it, too, where the kubelet calls the directory busy;
+// a copy of it alone does not. (rancher/rancher#19850, kubernetes/kubernetes#65110)
+func TestBusyDirectoryOfASecret(t *testing.T) {
+	t.Parallel()
+	const uid, dir = sketch.UID + "00", "/var/lib/kubelet/pods/" + sketch.UID + "00/volumes/kubernetes.io~secret/cred"
+	const tmpfs, unexplained = " rw,relatime - tmpfs tmpfs rw,size=8k", "broken: unexplained pod-stuck-terminating"
+	ended := func(copies string) *world {
+		w := ebs().Runs(0).EditIn("name: web-0,", "persistentVolumeClaim: {claimName: data}", "secret: {secretName: cred}").EditIn("name: web-0,", ", labels", deleted+", labels").Without("n1", "proc/5000/").
+			EditIn("name: web-0,", "state: {running: {startedAt: '2025-12-31T12:00:10Z'}}", "state: {terminated: {exitCode: 0, reason: Completed, finishedAt: '2026-01-02T11:31:10Z'}}")
+		return agent(w, "n1", copies)
+	}
+	busy := func(w *world) *world {
+		return w.Event("Pod", "web-0", uid, "FailedUnMount", "kubelet", "n1", "2026-01-02T11:59:00Z", "UnmountVolume.TearDown failed for volume \"cred\" : remove "+dir+": device or resource busy")
+	}
+	const copied = "905 900 0:318 / /host" + dir + tmpfs
+	for name, c := range map[string]shown{
+		"a monitor has it mounted":        {busy(ended(copied)), "broken: certain mount-pinned-in-namespace Pod monitoring/agent-1"},
+		"and nobody calls it busy":        {ended(copied), unexplained},
+		"it has that of another pod":      {busy(ended(strings.Replace(copied, uid, sketch.UID+"77", 1))), unexplained},
+		"the host has it mounted as well": {busy(ended(copied)).Mounts("n1", "0:318 / "+dir+" rw,relatime shared:318 - tmpfs tmpfs rw,size=8k"), unexplained},
+		"nobody has it mounted any more":  {busy(ended("")), unexplained},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			show(t, c.world, "pod shop/web-0", c.want)
+		})
+	}
 }

@@ -17,6 +17,7 @@ import (
 // still mounts: the runtime then gets EBUSY when it removes the directory.
 type StrayRoot struct {
 	Pinned
+	Says string // which sentence of the document tells it
 	ours bool
 	said evidence.Answer // the runtime's own error about this directory
 }
@@ -44,7 +45,29 @@ func StrayRootsOf(pl *evidence.Place) []StrayRoot {
 			continue // it belongs to another container, or cannot be told apart
 		}
 		if p, ok := pinnedBy(pl, u); ok {
-			out = append(out, StrayRoot{p, ours, saidBusy(pl, name)})
+			out = append(out, StrayRoot{p, "root", ours, saidBusy(pl, name)})
+		}
+	}
+	return append(out, strayDirsOf(pl)...)
+}
+
+// strayDirsOf are directories of the pod's own Secrets, ConfigMaps and the like, of which the kubelet says that they are busy,
+// and which only foreign namespaces still mount. Without its word such a copy is none: kernels since 3.18 remove
+// the directory all the same (d_invalidate, detach_mounts in fs/namespace.c). (rancher/rancher issue 19850)
+func strayDirsOf(pl *evidence.Place) []StrayRoot {
+	var out []StrayRoot
+	of := "/pods/" + string(pl.Pod.UID) + "/volumes/"
+	for _, ns := range pl.View.Namespaces() {
+		for _, m := range ns.Mounts {
+			_, name, ours := strings.Cut(m.Point, of)
+			if !ours || ns == pl.View.Init || ofKubelet(pl.View, ns) || pl.X.VolumeOfPath(pl.Node, hostSide(pl.View, m.Point)) != nil ||
+				len(pl.View.MountsAt(hostSide(pl.View, m.Point))) > 0 {
+				continue
+			}
+			said := saidBusy(pl, name)
+			if p, ok := pinnedBy(pl, snapshot.Use{NS: ns, Mount: m}); ok && said.Yes() {
+				out = append(out, StrayRoot{p, "directory", true, said})
+			}
 		}
 	}
 	return out

@@ -38,7 +38,7 @@ var MountPinnedInNamespace = &diagnosis.Rule{
 			return nil
 		} else if pl.Pod != nil {
 			for _, r := range mounts.StrayRootsOf(pl) {
-				p := pinned("root", r.Pinned)
+				p := pinned(r.Says, r.Pinned)
 				p.With["pod"], p.Last, p.AtMost = pods.Name(pl.Pod), append(p.Last, r.Said()), r.Ceiling()
 			}
 			return out
