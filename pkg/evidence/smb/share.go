@@ -63,10 +63,10 @@ func ShareOf(pl *evidence.Place) (Share, bool) {
 }
 
 // unmounted is the newest fresh text that says that the volume does not get mounted, in
-// words that leave open what was called: a deadline, the driver's own sentence.
+// words that leave open what was called: a deadline, the driver's own sentence, or that an earlier call still runs.
 func (s Share) unmounted(pl *evidence.Place) *evidence.Text {
 	for _, t := range pl.Refused() {
-		if !t.Ordinary && !s.ofAnother(t) && (strings.HasPrefix(t.Op, "MountVolume.") || t.Is(message.Deadline)) && !t.Is(message.AbortedPending) {
+		if !t.Ordinary && !s.ofAnother(t) && (strings.HasPrefix(t.Op, "MountVolume.") || t.Is(message.Deadline)) {
 			return &t
 		}
 	}
