@@ -12,16 +12,25 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-// bindCompleted is written when claim and volume have found each other. Before that a
+// BindCompleted is written when claim and volume have found each other. Before that a
 // claim may name a volume that has yet to be made.
-const bindCompleted = "pv.kubernetes.io/bind-completed"
+const BindCompleted = "pv.kubernetes.io/bind-completed"
 
 // WasBound asks whether a claim was bound to the volume that it names.
 func WasBound(c *corev1.PersistentVolumeClaim) evidence.Answer {
 	phase := c.Status.Phase
-	return evidence.When(c.Spec.VolumeName != "" && (phase == corev1.ClaimLost || phase == corev1.ClaimBound || c.Annotations[bindCompleted] != ""),
+	return evidence.When(c.Spec.VolumeName != "" && (phase == corev1.ClaimLost || phase == corev1.ClaimBound || c.Annotations[BindCompleted] != ""),
 		evidence.FromAPI(Object(c), "spec.volumeName", c.Spec.VolumeName),
 		evidence.FromAPI(Object(c), "status.phase", string(phase)))
+}
+
+// Nameless asks whether a claim that counts as bound names no volume: somebody wrote it with the annotation, as from a backup, or took the
+// name out. The controller calls it Lost and looks for no volume (syncBoundClaim in pv_controller.go).
+func Nameless(c *corev1.PersistentVolumeClaim) evidence.Answer {
+	return evidence.When(c.Spec.VolumeName == "" && c.Status.Phase == corev1.ClaimLost && c.Annotations[BindCompleted] != "",
+		evidence.FromAPI(Object(c), "status.phase", string(c.Status.Phase)),
+		evidence.FromAPI(Object(c), "spec.volumeName", "none"),
+		evidence.FromAPI(Object(c), "metadata.annotations["+BindCompleted+"]", c.Annotations[BindCompleted]))
 }
 
 // NoVolume asks whether no PersistentVolume has the name that a claim is bound to.

@@ -22,7 +22,13 @@ var ClaimLostVolume = &diagnosis.Rule{
 	Docs:    docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		c := pl.Volume.Claim
-		if c == nil || c.Spec.VolumeName == "" {
+		if c == nil {
+			return nil
+		}
+		if nameless := claims.Nameless(c); nameless.Yes() {
+			return []*diagnosis.Proof{namesNone(pl, c, nameless)}
+		}
+		if c.Spec.VolumeName == "" {
 			return nil
 		}
 		gone := claims.NoVolume(pl.X, c)
@@ -31,10 +37,10 @@ var ClaimLostVolume = &diagnosis.Rule{
 		}
 		survivor, fact := claims.Survivor(pl)
 		p := &diagnosis.Proof{
-			Subject: diagnosis.ObjectSubject("PersistentVolumeClaim", c.Namespace, c.Name),
-			With:    words.Fields{"claim": c.Namespace + "/" + c.Name, "phase": string(c.Status.Phase), "pv": c.Spec.VolumeName, "survivor": survivor},
-			State:   []evidence.Answer{claims.WasBound(c).With(fact)},
-			Hint:    claims.SaidLost(pl),
+			Subject: diagnosis.ObjectSubject("PersistentVolumeClaim", c.Namespace, c.Name), Says: "gone",
+			With:  words.Fields{"claim": c.Namespace + "/" + c.Name, "phase": string(c.Status.Phase), "pv": c.Spec.VolumeName, "survivor": survivor},
+			State: []evidence.Answer{claims.WasBound(c).With(fact)},
+			Hint:  claims.SaidLost(pl),
 			Steps: []remedy.Step{
 				remedy.Words(fmt.Sprintf("Keep the claim: while it exists its uid and the name %s tell what belonged to it. Look in the storage backend whether the volume itself survives (it is gone when the PersistentVolume was deleted with the reclaim policy Delete).", c.Spec.VolumeName)),
 				remedy.Words(fmt.Sprintf("If it survives, make the PersistentVolume anew with the same name %s, the same driver and volume handle, the policy Retain, and a claimRef to %s/%s with uid %s. The controller then binds the two again; the phase becomes Bound.",
@@ -54,4 +60,19 @@ var ClaimLostVolume = &diagnosis.Rule{
 		p.Attachment(pl.Volume.Attachments...)
 		return []*diagnosis.Proof{p}
 	},
+}
+
+func namesNone(pl *evidence.Place, c *corev1.PersistentVolumeClaim, nameless evidence.Answer) *diagnosis.Proof {
+	p := &diagnosis.Proof{
+		Subject: diagnosis.ObjectSubject("PersistentVolumeClaim", c.Namespace, c.Name), Says: "nameless",
+		With:  words.Fields{"claim": c.Namespace + "/" + c.Name},
+		State: []evidence.Answer{nameless}, Hint: claims.SaidLost(pl),
+		Steps: []remedy.Step{
+			remedy.Check("Look whether a PersistentVolume is the claim's: its claimRef names the claim.", remedy.Kubectl("get", "pv", "-o", "custom-columns=NAME:.metadata.name,STATUS:.status.phase,NAMESPACE:.spec.claimRef.namespace,CLAIM:.spec.claimRef.name")),
+			remedy.Words("If one is, write its name into spec.volumeName of the claim, and the claim's uid into its claimRef. If none is and the claim may begin empty, take the annotation off, and the controller binds or makes a volume as for a new claim: " +
+				remedy.Inline("kubectl", "-n", c.Namespace, "annotate", "pvc", c.Name, claims.BindCompleted+"-")),
+		},
+	}
+	p.Users(pl.Volume.Waiting()...)
+	return p
 }
