@@ -16,17 +16,17 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-// EndHolder makes a process let a device go, through its owner: the pod, the service,
+// EndHolder makes a process let a device, a mount or a directory go, through its owner: the pod, the service,
 // or whoever started it.
 func EndHolder(node string, who snapshot.Who) Step {
 	p := who.Process
 	switch {
 	case mattersToOwner(who):
-		return Words(titled("%s on node %s holds the device, and is a database or a virtual machine: let its owner stop or move it, in his own time. Neither end it by hand nor restart what runs it.", named(who), node))
+		return Words(titled("%s on node %s is the holder, and is a database or a virtual machine: let its owner stop or move it, in his own time. Neither end it by hand nor restart what runs it.", named(who), node))
 	case who.Pod != nil:
 		s := DeletePod(who.Pod)
 		s.Name = "restart-holder"
-		return s.Note("The device is held by its process %d (%s).", p.PID, p.Comm)
+		return s.Note("Its process %d (%s) is the holder.", p.PID, p.Comm)
 	case servesAll(who.Unit):
 		return Words("Unit " + who.Unit + " on node " + node + " serves every pod there: drain the node, then restart the unit.")
 	case servesStorage(who.Unit):
@@ -34,7 +34,7 @@ func EndHolder(node string, who snapshot.Who) Step {
 	case strings.HasSuffix(who.Unit, ".service") && !strings.HasPrefix(who.Unit, "user@"):
 		return restartUnit(node, who)
 	}
-	s := Check(titled("Let the owner of process %d (%s) on node %s end or restart it: it holds the device.", p.PID, p.Comm, node),
+	s := Check(titled("Let the owner of process %d (%s) on node %s end or restart it: it is the holder.", p.PID, p.Comm, node),
 		OnNode(node, "ps", "-o", "pid,ppid,user,lstart,args", "-p", strconv.Itoa(p.PID)))
 	s.Name = "restart-holder"
 	return s
