@@ -271,3 +271,13 @@ func accountShare(line string) *world {
 func notOwner(w *world, handle string) *world {
 	return w.FailedMount("MountVolume.SetUp failed for volume \"pv-data\" : applyFSGroup failed for vol " + handle + ": lchown " + w.Publish(0) + ": operation not permitted")
 }
+
+// TestServerOfTheNodeItself: where mount.nfs names the node's own address, a process of the plugin was asked.
+func TestServerOfTheNodeItself(t *testing.T) {
+	t.Parallel()
+	const own = "That address is the node itself"
+	sayEach(t, map[string]said{
+		"its tunnel refuses":  {efsFailed("mount.nfs4: Connection refused for 127.0.0.1:/ on /m"), []string{own, "Read in the plugin's log"}, nil},
+		"the server does not": {nfs().Waits().FailedMount(nfsFailed("mount.nfs4: Connection refused for 10.9.0.5:/export/data on /m")), []string{"nfs-server-unreachable"}, []string{own}},
+	})
+}

@@ -22,6 +22,7 @@ type Attempt struct {
 	Answer             string          // of the port
 	How                string          // attempt: the port was asked; deserted: by the API alone; said: by the words of mount.nfs
 	Is, Last           evidence.Answer // what shows it, and what would prove it
+	Own                bool            // by the words it is the node itself that does not: a process that passes requests on
 }
 
 // Unanswered finds how a server is known that does not answer a node where nothing is
@@ -154,6 +155,7 @@ func saidSilent(pl *evidence.Place) Attempt {
 		a.How, a.Is, a.Last = "said", r.Is, asked
 	}
 	a.Pod, a.Service = r.Pod, reach.ServiceOf(pl.X, a.Server)
+	a.Own = evidence.ContainsAny(r.Text.Raw, " for 127.0.0.1:/", " for localhost:/") // newer nfs-utils name what they mount (mount_error in utils/mount/error.c)
 	return a
 }
 

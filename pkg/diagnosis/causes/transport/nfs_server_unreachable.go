@@ -60,6 +60,9 @@ func unreachable(pl *evidence.Place) []*diagnosis.Proof {
 		again, p.AtMost = "Start the pods behind Service "+a.Service.Namespace+"/"+a.Service.Name+" again. The clients then go on by themselves.", report.Likely
 	case "said":
 		again = "See whether the server " + a.Server + " runs and whether TCP port " + a.Port + " of it answers node " + pl.Node + "; bring it or its network back. The kubelet mounts it at its next attempt."
+		if a.Own {
+			again = nfs.ForwarderOf(pl.X, pl.Node, pl.Volume).Words(pl.X) + "Read in the plugin's log why it does not answer. " + again
+		}
 	}
 	p.Steps = []remedy.Step{remedy.Words(again)}
 	p.Object("server", a.Server)
