@@ -137,3 +137,17 @@ func TestOldClaimIsAnswered(t *testing.T) {
 		}
 	}
 }
+
+// TestConfigurationOfKeys: what a driver says of its configuration tells which ConfigMap is shown, not a name in its words.
+func TestConfigurationOfKeys(t *testing.T) {
+	t.Parallel()
+	for words, shown := range map[string]string{"Internal desc = missing configuration for cluster ID \"rook-ceph\"": "configmap ceph-csi-config ", "InvalidArgument desc = missing encryption KMS configuration with vault-x": "configmap ceph-csi-kms-config "} {
+		w := rbd().Waits().Edit("volumes: [{name: socket-dir", "volumes: [{name: conf, configMap: {name: ceph-csi-config}}, {name: keys, configMap: {name: ceph-csi-kms-config}}, {name: socket-dir").
+			FailedMount("MountVolume.MountDevice failed for volume \"pv-data\" : rpc error: code = "+words).Moved("pv-data", "kms-data")
+		_, r := w.Verdict(t, Catalog(), "pvc shop/data")
+		var b bytes.Buffer
+		if err := render.Text(&b, r, render.Options{}); err != nil || !strings.Contains(b.String(), shown) {
+			t.Errorf("%v: %s: the text does not show the driver's %s:\n%s", err, words, shown, b.String())
+		}
+	}
+}

@@ -26,7 +26,7 @@ var configured = []struct {
 	// of its key management, which has a configuration of its own (ceph-csi internal/util/crypto.go, later internal/kms/kms.go)
 	{"ceph", pattern.MustCompile(`missing encryption KMS configuration with ([^\s"']+)`)},
 	{"ceph", pattern.MustCompile(`encryption KMS configuration for (\S+) is missing KMS type`)},
-	{"ceph", pattern.MustCompile(`failed to (?:read|parse) kms configuration`)},
+	{"ceph", pattern.MustCompile(`failed to (?:parse kms configuration|read kms configuration .*: configmaps "\S+" not found)`)},
 	{"ceph", pattern.MustCompile(`unmarshal failed(?: \(|: ).*[,.] raw buffer response`)},
 	{"smb", pattern.MustCompile(`source field is missing, current context`)},
 	{"nfs", pattern.MustCompile(`(server|share) is a required parameter`)},
@@ -63,7 +63,9 @@ func Misconfigured(pl *evidence.Place) (key string, first bool, a evidence.Answe
 // Configuration finds the ConfigMap that the containers of a driver mount for the configuration that
 // it said something of: of its plugin or controller pods, and whether it must exist.
 func Configuration(pl *evidence.Place, driver string, said evidence.Answer) (namespace, name string, fact report.Evidence) {
-	keys := slices.ContainsFunc(said.Facts(), func(f report.Evidence) bool { return evidence.ContainsAny(f.Text, "KMS", "kms") })
+	keys := slices.ContainsFunc(said.Facts(), func(f report.Evidence) bool {
+		return evidence.ContainsAny(f.Text, "KMS configuration", "kms configuration")
+	})
 	for _, pod := range slices.Concat(pl.X.SidecarPods(driver, "csi-provisioner"), pl.X.DriverPods(driver)) {
 		for _, v := range pod.Spec.Volumes {
 			if v.ConfigMap != nil && named(v, driver) && strings.Contains(v.ConfigMap.Name, "kms") == keys {

@@ -87,8 +87,8 @@ var reasons = []reason{
 		"Look at the pods behind the webhook that the text names; nothing on the claim helps before they answer.", false},
 	{pattern.MustCompile(`backup target .* (?:is )?not available`), "the backup target is not available",
 		"Look at the backup target's address and secret in the storage; the next attempt follows by itself.", false},
-	{pattern.MustCompile(`mount\.nfs4?: |rpc\.statd is not running`), "its controller cannot mount the share in which the volume is to be made", // kubernetes-csi/csi-driver-nfs issues 678, 929
-		"The controller mounts server and share of the class itself, on the node where it runs and with the mountOptions of the class: mend what refuses there (export list, name, port, version; rpc.statd, which nolock or NFS 4 does without), or make the class anew.", false},
+	{pattern.MustCompile(`mount\.nfs4?: |rpc\.statd is not running`), "its controller cannot mount a share that it needs for that", // kubernetes-csi/csi-driver-nfs issues 678, 929
+		"The controller mounts that share itself, on the node where it runs: server and share of the class with its mountOptions, or what else the words name (a backup target). Mend what refuses there (export list, name, port, version; rpc.statd, which nolock or NFS 4 does without), or make the class anew.", false},
 	{pattern.MustCompile(`mkdir \S+: (?:permission denied|operation not permitted|read-only file system)`), "it may not make the volume's directory", // kubernetes-sigs/nfs-subdir-external-provisioner issue 34, csi-driver-nfs issue 246
 		"Look who may write where the words say: whether an export is writable for the provisioner's node and lets its root make directories (no_root_squash), or how a host's directory is mounted and whose it is.", false},
 	{pattern.MustCompile(`code = Aborted desc = an operation with the given Volume ID`), "an earlier request of it still runs in the driver", // ceph-csi, and drivers that took its words
