@@ -185,6 +185,9 @@ var (
 		`(?:^|[\s'"(])/[\w.@+/-]+['")]*:? (?:permission denied|operation not permitted)|` +
 		`(?:permission denied|operation not permitted) while trying to open /|` + // e2fsprogs, com_err(3)
 		`\b(?:resize2fs|e2fsck|mke2fs|mkfs[.\w]*|fsck[.\w]*|xfs_\w+|blkid|losetup|cryptsetup|mdadm|dmsetup|multipathd?|iscsiadm): .{0,200}?(?:permission denied|operation not permitted)`)
+	// ofKeys is said of the service that keeps the keys of encrypted volumes, which has users of its own (ceph-csi
+	// internal/rbd/encryption.go, internal/kms/vault.go; rook/rook issue 11454).
+	ofKeys = pattern.MustCompile(`invalid encryption kms configuration: |failed connecting to Vault: |passphrase at \S+ request to vault failed: `)
 	// others own what mount.cifs and mount.nfs refuse, keys of encryption, blocklists, what a
 	// security module of the node denies, and what the API server denies to an account.
 	others = pattern.MustCompile(`(?i)\bcifs\b|\bselinux\b|\bapparmor\b|NT_STATUS|(?-i:STATUS_[A-Z])|mount\.nfs|No key available|blocklist|blacklist|applyFSGroup|User "?\\?"?system:serviceaccount:|is forbidden:`)

@@ -6,7 +6,7 @@ import "github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 type Denial struct {
 	Who  Identity
 	Call Call
-	Says string // missing | closed | malformed | refused | none (there is no identity to show) | turned (by the kernel's client)
+	Says string // missing | closed | malformed | refused | none (there is no identity to show) | turned (by the kernel's client) | keys (by the service that keeps the keys)
 	What string // the action, principal, user or line that tells
 	Said []evidence.Answer
 	Sure []evidence.Answer // not seen: what is wrong with the identity is not named
@@ -43,7 +43,10 @@ func DenialOf(pl *evidence.Place) (Denial, bool) {
 func denied(pl *evidence.Place, r Refusal) Denial {
 	d := denial(identityFor(pl, r.Call, r.Text.Node), r.Call, "refused", r.Named, evidence.Yes(r.Text.Evidence()))
 	d.Over = workedSince(pl, r)
-	if r.None {
+	switch {
+	case ofKeys.MatchString(r.Text.Raw): // whom that service knows stands in the driver's configuration of it
+		d.Says, d.Who, d.Said = "keys", Identity{}, d.Said[:1]
+	case r.None:
 		d.Says = "none"
 	}
 	if r.Named == "" {

@@ -46,7 +46,7 @@ func credentials(pl *evidence.Place, d csi.Denial) *diagnosis.Proof {
 		LookAlikes: []diagnosis.LookAlike{{Cause: "a refusal that is over: the same driver attached another volume since", Is: d.Over}},
 		With: words.Fields{"driver": pl.Volume.Driver, "volume": "volume " + pl.Volume.PVName(), "what": d.What, "call": string(d.Call), "pod": d.Who.Pod,
 			"who": fmt.Sprintf("%s %s/%s", d.Who.Kind, d.Who.Namespace, d.Who.Name)},
-		Steps: remedy.Credentials(d.Who),
+		Steps: remedy.Credentials(d),
 	}
 	if d.Call == csi.Expand || d.Call == csi.Modify { // the volume goes on as it is
 		p.Severity = report.Degraded
