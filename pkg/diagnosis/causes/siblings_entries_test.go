@@ -126,14 +126,14 @@ func TestCheckThatDidNotLook(t *testing.T) {
 // (zonca/jupyterhub-deploy-kubernetes-jetstream: "Two claims are bound to the same volume").
 func TestOldClaimIsAnswered(t *testing.T) {
 	t.Parallel()
-	const pv, own = "kind: PersistentVolume\nmeta", `{"op":"replace","value":"c0000000-0000-4000-8000-000000000001","path":"/spec/claimRef/uid"}`
-	for claim, c := range map[string]struct{ volume, says string }{"Pending": {"Released", "clear the old uid"}, "Lost": {"Bound", own}} {
+	const pv, old, own = "kind: PersistentVolume\nmeta", ", uid: 'c0000000-0000-4000-8000-0000000000ff'", `{"op":"replace","value":"c0000000-0000-4000-8000-000000000001","path":"/spec/claimRef/uid"}`
+	for _, c := range []struct{ claim, volume, uid, says string }{{"Pending", "Released", old, "clear the old uid"}, {"Lost", "Bound", old, own}, {"Lost", "Available", "", strings.Replace(own, "replace", "add", 1)}} {
 		w := rbd().Waits().EditIn(pv, "status: {phase: Bound}", "status: {phase: "+c.volume+"}").EditIn(pv, "persistentVolumeReclaimPolicy: Delete", "persistentVolumeReclaimPolicy: Retain").
-			EditIn(pv, "uid: 'c0000000-0000-4000-8000-000000000001'", "uid: 'c0000000-0000-4000-8000-0000000000ff'").EditIn("kind: PersistentVolumeClaim\n", "status: {phase: Bound, accessModes: [ReadWriteOnce], capacity: {storage: 10Gi}}", "status: {phase: "+claim+"}")
+			EditIn(pv, ", uid: 'c0000000-0000-4000-8000-000000000001'", c.uid).EditIn("kind: PersistentVolumeClaim\n", "status: {phase: Bound, accessModes: [ReadWriteOnce], capacity: {storage: 10Gi}}", "status: {phase: "+c.claim+"}")
 		_, r := w.Verdict(t, Catalog(), "pvc shop/data")
 		var b bytes.Buffer
 		if err := render.Text(&b, r, render.Options{}); err != nil || !strings.Contains(b.String(), c.says) {
-			t.Errorf("%v: the text does not say how the volume is given to the claim:\n%s", err, b.String())
+			t.Errorf("%v: the text does not say how the volume is given to the claim that is %s:\n%s", err, c.claim, b.String())
 		}
 	}
 }

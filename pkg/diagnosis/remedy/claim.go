@@ -52,8 +52,13 @@ func TakeOver(c *corev1.PersistentVolumeClaim, pv *corev1.PersistentVolume, sure
 	if !sure {
 		return []Step{Words("After checking that the data on " + pv.Name + " belong to claim " + who + " (they become visible to it), let spec.claimRef of the volume name that claim, " + then + ". Do not delete the volume.")}
 	}
+	test := `{"op":"test","path":"/spec/claimRef/uid","value":` + quoted(pv.Spec.ClaimRef.UID) + `}`
+	if pv.Spec.ClaimRef.UID == "" { // what is not there cannot be tested
+		test, change = `{"op":"test","path":"/spec/claimRef/name","value":`+quoted(types.UID(c.Name))+`}`, `{"op":"add","value":`+quoted(c.UID)
+		how = "put its uid into spec.claimRef and do not delete the volume; the claim was bound once, and is Lost until the two are equal: "
+	}
 	return []Step{Words("After checking that the data on " + pv.Name + " belong to this claim (they become visible to it), " + how +
-		Inline("kubectl", "patch", "pv", pv.Name, "--type", "json", "-p", `[{"op":"test","path":"/spec/claimRef/uid","value":`+quoted(pv.Spec.ClaimRef.UID)+`},`+change+`,"path":"/spec/claimRef/uid"}]`))}
+		Inline("kubectl", "patch", "pv", pv.Name, "--type", "json", "-p", "["+test+","+change+`,"path":"/spec/claimRef/uid"}]`))}
 }
 
 // quoted is a uid as JSON.

@@ -1,6 +1,7 @@
 package claims
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -46,14 +47,15 @@ func Pairs(pl *evidence.Place) []Pair {
 }
 
 // Remembers asks whether the volume is reserved by name for the claim, or asked for by it,
-// but carries the UID of another claim. A volume that failed or goes is no volume to bind.
+// but carries the UID of another claim, or of none where the claim was bound once: the controller compares nothing
+// else then (syncBoundClaim in pv_controller.go). A volume that failed or goes is no volume to bind.
 func (p Pair) Remembers(x *snapshot.Index) evidence.Answer {
 	r, c, pv := p.PV.Spec.ClaimRef, p.Claim, p.PV
-	if r == nil || r.UID == "" || r.UID == c.UID || pv.Status.Phase == corev1.VolumeFailed || pv.DeletionTimestamp != nil {
+	if r == nil || r.UID == "" && (c.Status.Phase != corev1.ClaimLost || !p.Named()) || r.UID == c.UID || pv.Status.Phase == corev1.VolumeFailed || pv.DeletionTimestamp != nil {
 		return evidence.No()
 	}
 	named, asked, pending := p.Named(), c.Spec.VolumeName == pv.Name, c.Status.Phase == corev1.ClaimPending
-	other := evidence.Yes(evidence.FromAPI("PersistentVolume "+pv.Name, "spec.claimRef.uid", string(r.UID)), evidence.FromAPI(Object(c), "metadata.uid", string(c.UID)),
+	other := evidence.Yes(evidence.FromAPI("PersistentVolume "+pv.Name, "spec.claimRef.uid", cmp.Or(string(r.UID), "none")), evidence.FromAPI(Object(c), "metadata.uid", string(c.UID)),
 		evidence.FromAPI("PersistentVolume "+pv.Name, "status.phase", string(pv.Status.Phase)))
 	switch {
 	case asked && named, asked && unserved(c) && pv.Status.Phase == corev1.VolumeReleased: // kept for a claim of another name that is gone
@@ -74,6 +76,9 @@ func (p Pair) Named() bool {
 // are two claims in a true conflict.
 func (p Pair) Forgotten(x *snapshot.Index) evidence.Answer {
 	r := p.PV.Spec.ClaimRef
+	if r.UID == "" {
+		return evidence.Yes()
+	}
 	if slices.ContainsFunc(x.Cluster.Claims, func(o *corev1.PersistentVolumeClaim) bool { return o.UID == r.UID }) {
 		return evidence.No()
 	}

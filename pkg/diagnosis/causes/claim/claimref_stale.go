@@ -31,11 +31,14 @@ func staleRef(pl *evidence.Place, pair claims.Pair, remembers evidence.Answer) *
 	c, pv, r := pair.Claim, pair.PV, pair.PV.Spec.ClaimRef
 	claim := c.Namespace + "/" + c.Name
 	p := &diagnosis.Proof{
-		Subject: diagnosis.ObjectSubject("PersistentVolume", "", pv.Name),
+		Subject: diagnosis.ObjectSubject("PersistentVolume", "", pv.Name), Says: "older",
 		With: words.Fields{"pv": pv.Name, "phase": string(pv.Status.Phase), "older": r.Namespace + "/" + r.Name, "uid": string(r.UID),
 			"claim": claim, "own": string(c.UID)},
 		State: []evidence.Answer{remembers.With(claims.SaidBoundElsewhere(pl)...)},
 		Last:  []evidence.Answer{pair.Forgotten(pl.X), pair.Alone(pl.X)},
+	}
+	if r.UID == "" {
+		p.Says = "none"
 	}
 	p.Steps = remedy.TakeOver(c, pv, pair.Named() && evidence.All(p.Last...).Yes())
 	p.Volume(pl.X.VolumeOfClaim(c.Namespace, c.Name))
