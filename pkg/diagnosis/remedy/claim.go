@@ -34,10 +34,13 @@ func Fit(c *corev1.PersistentVolumeClaim, pv *corev1.PersistentVolume, n int) []
 
 // AnotherVolume gives a claim another volume than the one that belongs to somebody else.
 func AnotherVolume(c *corev1.PersistentVolumeClaim, pv *corev1.PersistentVolume) []Step {
-	r := pv.Spec.ClaimRef
+	r, holds := pv.Spec.ClaimRef, "it is Pending and holds no data"
+	if c.Status.Phase == corev1.ClaimLost {
+		holds = "it is Lost and has no volume any more; what it wrote once may lie on that of the other claim"
+	}
 	return []Step{
 		Check("See whose the volume is, and which pods use it.", Kubectl("get", "pv", pv.Name, "-o", "jsonpath={.spec.claimRef}"), Kubectl("-n", r.Namespace, "describe", "pvc", r.Name)),
-		Words("Make claim " + c.Namespace + "/" + c.Name + " anew without spec.volumeName, or with a volume that is free: it is " + string(c.Status.Phase) + " and holds no data. What lies on " + pv.Name + " belongs to claim " + r.Namespace + "/" + r.Name + "; leave its claimRef alone while that claim is wanted."),
+		Words("Make claim " + c.Namespace + "/" + c.Name + " anew without spec.volumeName, or with a volume that is free: " + holds + ". What lies on " + pv.Name + " belongs to claim " + r.Namespace + "/" + r.Name + "; leave its claimRef alone while that claim is wanted."),
 	}
 }
 
