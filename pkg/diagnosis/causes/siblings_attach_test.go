@@ -224,6 +224,8 @@ func TestSiblingsOfAttachments(t *testing.T) {
 		{"missing on the node: another volume's serial has the form of the handle", "broken: likely attached-in-api-missing-on-node VolumeAttachment " + snapshot.AttachmentName("vol-0a1b2c3d4e5f60718", "ebs.csi.aws.com", "n1"), slow(another(ebs(), "vol0ffb2c3d4e5f60777"))},
 		{"missing on the node: the form of a name with a UUID", "broken: likely attached-in-api-missing-on-node VolumeAttachment " + snapshot.AttachmentName("projects/p/zones/z/disks/pvc-a1b2c3d4-1111-4222-8333-123456789012", "pd.csi.storage.gke.io", "n1"),
 			slow(another(vol("pd.csi.storage.gke.io", "projects/p/zones/z/disks/pvc-a1b2c3d4-1111-4222-8333-123456789012", ""), "pvc-0f1e2d3c-1111-4222-8333-123456789012"))},
+		{"missing on the node: an idle disk of the size has a link of the form that is named", "broken: certain attached-in-api-missing-on-node VolumeAttachment " + snapshot.AttachmentName("c1/zone/lvm/vm-9999-pvc-1", "csi.proxmox.sinextra.dev", "n1"), linked("wwn-0x5056432d49443031")},
+		{"missing on the node: an idle disk of the size has a link of another form", "broken: possible attached-in-api-missing-on-node VolumeAttachment " + snapshot.AttachmentName("c1/zone/lvm/vm-9999-pvc-1", "csi.proxmox.sinextra.dev", "n1") + "; unexplained mount-failed; unexplained pod-waiting-for-volume", linked("scsi-0QEMU_QEMU_HARDDISK_drive-scsi1")},
 		{"missing on the node: another form", "broken: unexplained mount-failed; unexplained pod-waiting-for-volume", slow(another(ebs(), "AWS22F1A2B3C4D5E6F7"))},
 		{"missing on the node: it is there", "broken: unexplained mount-failed; unexplained pod-waiting-for-volume", slow(another(ebsDisk(ebs(), "n1"), "vol0ffb2c3d4e5f60777"))},
 		{"hostpath local block absent", "broken: certain hostpath-type-mismatch PersistentVolume pv-data", sketch.NewWorld("", "", localPV).Waits().FailedMount("MountVolume.NewMounter initialization failed for volume \"pv-data\" : path \"/mnt/disks/vol1\" does not exist")},
@@ -273,4 +275,11 @@ func slow(w *world) *world {
 // another is n1 with an EBS disk, or one of the instance's own, beside the volume's.
 func another(w *world, serial string) *world {
 	return w.Disk("n1", "nvme2n1", "259:5", "device/serial", serial, "device/model", "Amazon Elastic Block Store", "device/state", "live")
+}
+
+// linked is a volume whose driver names a by-id link that is not there, beside an idle disk of its size that has the one given.
+func linked(link string) *world {
+	w := vol("csi.proxmox.sinextra.dev", "c1/zone/lvm/vm-9999-pvc-1", "").Waits().Attached("n1")
+	return w.FailedMount("MountVolume.MountDevice failed for volume \"pv-data\" : rpc error: code = InvalidArgument desc = device /dev/disk/by-id/wwn-0x5056432d49443032 is not found").
+		Disk("n1", "sdb", "8:16", "device/vendor", "QEMU", "device/model", "QEMU HARDDISK", "device/state", "running").Entries("n1", "dev/disk/by-id/"+link, "@link ../../sdb")
 }

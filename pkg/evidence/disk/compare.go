@@ -65,7 +65,7 @@ func Identity(view *snapshot.NodeView, b *probes.BlockDevice) (id, locator strin
 		return s.Target, "sys/class/iscsi_session/" + s.Name + "/targetname"
 	}
 	for _, l := range view.Facts.DevLinks {
-		if l.Dev == b.Dev && strings.HasPrefix(l.Path, "/dev/disk/by-id/") {
+		if l.Dev == b.Dev && strings.HasPrefix(l.Path, byID) {
 			return l.Path, strings.TrimPrefix(l.Path, "/")
 		}
 	}

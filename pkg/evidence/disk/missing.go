@@ -200,3 +200,33 @@ func (o Told) AbsentNamed(pl *evidence.Place) evidence.Answer {
 	}
 	return evidence.Unseen(evidence.Lack{Need: "a path or identity of the disk in the driver's words", Node: pl.Node, Why: "it names none that is missing"})
 }
+
+// OtherByLink asks whether a disk of the place's node has a by-id link of the form of one that a fresh text names and that is
+// not there, "wwn-0x" and as many digits: udev makes such links of what the disk itself says, so it is another one.
+func (o Told) OtherByLink(pl *evidence.Place, name string) evidence.Answer {
+	b := pl.View.ByName(name)
+	if b == nil {
+		return evidence.No()
+	}
+	var facts []report.Evidence
+	for _, l := range pl.View.Facts.DevLinks {
+		if id, ok := strings.CutPrefix(l.Path, byID); ok && l.Dev == b.Dev && slices.ContainsFunc(o.Absent, func(absent string) bool {
+			return strings.HasPrefix(absent, byID) && form(absent) == form(byID+id)
+		}) {
+			facts = append(facts, evidence.FromNode(pl.Node, strings.TrimPrefix(l.Path, "/"), "leads to "+b.Name))
+		}
+	}
+	return evidence.When(len(facts) > 0, facts...)
+}
+
+const byID = "/dev/disk/by-id/"
+
+// form is a name with each digit, of hexadecimal numbers too, as a nought.
+func form(name string) string {
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune("0123456789abcdef", r) {
+			return '0'
+		}
+		return r
+	}, name)
+}
