@@ -202,7 +202,8 @@ func (o Told) AbsentNamed(pl *evidence.Place) evidence.Answer {
 }
 
 // OtherByLink asks whether a disk of the place's node has a by-id link of the form of one that a fresh text names and that is
-// not there, "wwn-0x" and as many digits: udev makes such links of what the disk itself says, so it is another one.
+// not there, "wwn-0x" and as many digits: udev makes such links of what the disk itself says, so it is most likely another one. Where
+// the identifier is the slot's and no volume's (csi.proxmox.sinextra.dev, drive-scsi1 of QEMU) it may be the volume in the wrong slot.
 func (o Told) OtherByLink(pl *evidence.Place, name string) evidence.Answer {
 	b := pl.View.ByName(name)
 	if b == nil {
@@ -210,9 +211,8 @@ func (o Told) OtherByLink(pl *evidence.Place, name string) evidence.Answer {
 	}
 	var facts []report.Evidence
 	for _, l := range pl.View.Facts.DevLinks {
-		if id, ok := strings.CutPrefix(l.Path, byID); ok && l.Dev == b.Dev && slices.ContainsFunc(o.Absent, func(absent string) bool {
-			return strings.HasPrefix(absent, byID) && form(absent) == form(byID+id)
-		}) {
+		alike := func(absent string) bool { return form(absent) == form(l.Path) }
+		if l.Dev == b.Dev && strings.HasPrefix(l.Path, byID) && slices.ContainsFunc(o.Absent, alike) {
 			facts = append(facts, evidence.FromNode(pl.Node, strings.TrimPrefix(l.Path, "/"), "leads to "+b.Name))
 		}
 	}

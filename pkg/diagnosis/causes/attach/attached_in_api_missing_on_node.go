@@ -63,7 +63,7 @@ func missingDisk(pl *evidence.Place, va *storagev1.VolumeAttachment, p *diagnosi
 	names, form, said := disk.NamesDisks(pl), disk.NamesByHandle(pl), disk.SaidMissing(pl, told)
 	other := told.OtherByLink(pl, compared.Stranger)
 	p.Says, p.With["count"], p.With["blank"], p.With["stranger"] = "unseen", fmt.Sprint(compared.Count), words.List(compared.Blank, 4), compared.Stranger
-	p.State = append(p.State, evidence.Any(said, names, form, other), none)
+	p.State = append(p.State, evidence.Any(said, names, form), none)
 	p.Last = []evidence.Answer{evidence.Any(names, told.AbsentNamed(pl)), pl.Tables(probes.Block, probes.DeviceNodes).Nothing()}
 	p.LookAlikes = []diagnosis.LookAlike{
 		{Cause: "a disk that the driver's fresh words name and that is there", Is: told.Present()},
@@ -71,10 +71,13 @@ func missingDisk(pl *evidence.Place, va *storagev1.VolumeAttachment, p *diagnosi
 		{Cause: "device-link-missing", Is: evidence.When(compared.Unclaimed != "")},
 		{Cause: "a volume of Longhorn that has no block device yet", Is: evidence.When(v.IsLonghorn() && !pl.X.BlockDeviceUp(v))},
 	}
-	if form.Yes() || other.Yes() { // a disk of another identifier is another volume
+	if form.Yes() { // a disk of another identifier is another volume
 		p.With["stranger"], compared.Stranger = "", ""
 	}
-	if len(compared.Blank) > 0 || compared.Stranger != "" && !names.Yes() {
+	switch unsure := compared.Stranger != "" && !names.Yes(); {
+	case len(compared.Blank) > 0, unsure && !other.Yes():
 		p.AtMost = report.Possible
+	case unsure:
+		p.AtMost = report.Likely
 	}
 }
