@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/claims"
 )
@@ -49,24 +48,24 @@ func AnotherVolume(c *corev1.PersistentVolumeClaim, pv *corev1.PersistentVolume)
 func TakeOver(c *corev1.PersistentVolumeClaim, pv *corev1.PersistentVolume, sure bool) []Step {
 	who, change, then, how := c.Namespace+"/"+c.Name, `{"op":"remove"`, "without a uid", "clear the old uid and do not delete the volume; the reservation by name stays: "
 	if c.Status.Phase == corev1.ClaimLost {
-		change, then = `{"op":"replace","value":`+quoted(c.UID), "with its uid"
+		change, then = `{"op":"replace","value":`+quoted(string(c.UID)), "with its uid"
 		how = "put its own uid in the place of the old one and do not delete the volume; it is Lost until the two are equal: "
 	}
 	if !sure {
 		return []Step{Words("After checking that the data on " + pv.Name + " belong to claim " + who + " (they become visible to it), let spec.claimRef of the volume name that claim, " + then + ". Do not delete the volume.")}
 	}
-	test := `{"op":"test","path":"/spec/claimRef/uid","value":` + quoted(pv.Spec.ClaimRef.UID) + `}`
+	test := `{"op":"test","path":"/spec/claimRef/uid","value":` + quoted(string(pv.Spec.ClaimRef.UID)) + `}`
 	if pv.Spec.ClaimRef.UID == "" { // what is not there cannot be tested
-		test, change = `{"op":"test","path":"/spec/claimRef/name","value":`+quoted(types.UID(c.Name))+`}`, `{"op":"add","value":`+quoted(c.UID)
+		test, change = `{"op":"test","path":"/spec/claimRef/name","value":`+quoted(c.Name)+`}`, `{"op":"add","value":`+quoted(string(c.UID))
 		how = "put its uid into spec.claimRef and do not delete the volume; the claim was bound once, and is Lost until the two are equal: "
 	}
 	return []Step{Words("After checking that the data on " + pv.Name + " belong to this claim (they become visible to it), " + how +
 		Inline("kubectl", "patch", "pv", pv.Name, "--type", "json", "-p", "["+test+","+change+`,"path":"/spec/claimRef/uid"}]`))}
 }
 
-// quoted is a uid as JSON.
-func quoted(uid types.UID) string {
-	b, _ := json.Marshal(uid) // a string always becomes JSON
+// quoted is a string as JSON.
+func quoted(s string) string {
+	b, _ := json.Marshal(s) // a string always becomes JSON
 	return string(b)
 }
 

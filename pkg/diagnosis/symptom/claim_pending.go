@@ -181,8 +181,8 @@ func keptPV(p *diagnosis.Pass, v *snapshot.Volume) {
 	said := undeleted(p, v)
 	refused, facts := pv.Status.Phase == corev1.VolumeFailed || len(said) > 0, append(facts, said...)
 	since := pv.Status.LastPhaseTransitionTime
-	kept := since != nil && p.Age(since.Time) > reclaimed || since == nil && p.Question.Kind == "volume" // Kubernetes before 1.28 tells no time: who asks about it has waited
-	kept = kept && pv.Status.Phase == corev1.VolumeReleased
+	long := since != nil && p.Age(since.Time) > reclaimed || since == nil && p.Question.Kind == "volume" // Kubernetes before 1.28 tells no time: who asks about it has waited
+	kept := long && pv.Status.Phase == corev1.VolumeReleased
 	attached := len(v.Attachments) > 0 // then it is the detachment that it waits for
 	if !refused && !kept || attached || policy == corev1.PersistentVolumeReclaimRetain {
 		return

@@ -65,7 +65,10 @@ func strayDirsOf(pl *evidence.Place) []StrayRoot {
 				continue
 			}
 			said := saidBusy(pl, name)
-			if p, ok := pinnedBy(pl, snapshot.Use{NS: ns, Mount: m}); ok && said.Yes() {
+			if !said.Yes() {
+				continue
+			}
+			if p, ok := pinnedBy(pl, snapshot.Use{NS: ns, Mount: m}); ok {
 				out = append(out, StrayRoot{p, "directory", true, said})
 			}
 		}
