@@ -77,7 +77,16 @@ func (z puzzle) complaint() string {
 	case slices.ContainsFunc(z.s.Evidence, func(e report.Evidence) bool { return e.Source == "log" }):
 		return ", and a log has the complaint"
 	}
-	return cmp.Or(z.warner(), z.called(), ", and nobody says why")
+	return cmp.Or(z.warner(), z.called(), z.populator(), ", and nobody says why")
+}
+
+// populator says who shall make the volume where the provisioner of the class leaves it alone.
+func (z puzzle) populator() string {
+	_, resource, name := claims.Populator(z.volume.Claim)
+	if resource == "" || z.step != Provisioning {
+		return ""
+	}
+	return ": a volume populator shall fill it from " + resource + " " + name + ", and nobody says why it does not"
 }
 
 // late says who did not answer in time: who hangs has refused nothing, and who answers that has waited itself.

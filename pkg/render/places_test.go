@@ -41,10 +41,11 @@ func TestShorter(t *testing.T) {
 	p := &page{Options: Options{Width: 40}}
 	for in, want := range map[string]string{
 		"It waits.": "It waits.",
+		"The pod waits for a node, says somebody (0/14 nodes fit: 3 have no room, none is left).":                "The pod waits for a node, says somebody (0/14 nodes fit …).",
 		"The pod waits for the kubelet, which walks all files: the policy is not set, so it does so every time.": "The pod waits for the kubelet, which walks all files.",
 		"one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen":               "one two three four five six seven eight nine ten eleven twelve …",
 	} {
-		if got := p.shorter(in); got != want {
+		if got := p.shorter(in, answerLines); got != want {
 			t.Errorf("%q\n is %q\n want %q", in, got, want)
 		}
 	}

@@ -7,6 +7,9 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
+// quietLines is how many lines an answer may take where nothing else is said: what keeps a pod whose volumes are well.
+const quietLines = 4
+
 // quiet prints an answer without a fault in one to four lines.
 func (p *page) quiet() {
 	r := p.r
@@ -18,7 +21,7 @@ func (p *page) quiet() {
 	case r.Verdict != report.Healthy:
 		p.text("  ", p.names.prose(r.Summary))
 	case r.Summary != report.NothingFound && r.Summary != "":
-		p.text("  ", p.shorter(p.names.prose(r.Summary)))
+		p.text("  ", p.shorter(p.names.prose(r.Summary), quietLines))
 	}
 	if r.Counts.CausesExcluded > 0 && r.Verdict != report.Waiting {
 		parts = append(parts, fmt.Sprintf("%s excluded", plural(r.Counts.CausesExcluded, "cause")))
@@ -37,16 +40,19 @@ func (p *page) quiet() {
 
 // wait prints a cause that only needs time: what it is, and that it ends by itself.
 func (p *page) wait(c report.Cause) {
-	p.text("  ", p.shorter(p.short(p.names.prose(opening(c.Message)))))
+	p.text("  ", p.shorter(p.short(p.names.prose(opening(c.Message))), answerLines))
 	p.joinedIn(dim, "  ", []string{string(c.Certainty), c.Name, "needs only time", "more: -o wide"})
 }
 
 // shorter takes from a sentence that is too long what is said least: its last clauses,
 // then the middles of its names, then its end.
-func (p *page) shorter(s string) string {
-	fits := func(s string) bool { return len(wrap(s, p.limit(2))) <= answerLines }
+func (p *page) shorter(s string, lines int) string {
+	fits := func(s string) bool { return len(wrap(s, p.limit(2))) <= lines }
 	for at := clause(s); at > 0 && !fits(s); at = clause(s) {
 		s = s[:at] + "."
+		if strings.Count(s, "(") > strings.Count(s, ")") {
+			s = s[:at] + " …)."
+		}
 	}
 	if !fits(s) {
 		s = eachWord(s, longPath/2)

@@ -112,7 +112,7 @@ var readFields = map[string][]string{
 	"k8s.io/api/core/v1.TopologySelectorLabelRequirement":  {"Key", "Values"},
 	"k8s.io/api/core/v1.TopologySelectorTerm":              {"MatchLabelExpressions"},
 	"k8s.io/api/core/v1.TypedLocalObjectReference":         {"Kind", "Name"},
-	"k8s.io/api/core/v1.TypedObjectReference":              {"Kind", "Name"},
+	"k8s.io/api/core/v1.TypedObjectReference":              {"APIGroup", "Kind", "Name", "Namespace"},
 	"k8s.io/api/core/v1.Volume":                            {"Name", "VolumeSource"},
 	"k8s.io/api/core/v1.VolumeDevice":                      {"DevicePath", "Name"},
 	"k8s.io/api/core/v1.VolumeMount":                       {"MountPath", "MountPropagation", "Name", "ReadOnly", "SubPath", "SubPathExpr"},

@@ -27,6 +27,11 @@ func Next(x *snapshot.Index, v *snapshot.Volume, node, step string, kubelet bool
 		if ns, claim := v.ClaimRef(); claim != "" {
 			add("What is said of the claim.", Kubectl("-n", ns, "describe", "pvc", claim))
 		}
+		if ns, resource, name := claims.Populator(v.Claim); resource != "" {
+			add("What the volume is to be filled from.", Kubectl("-n", ns, "get", resource, name, "-o", "yaml"))
+			add("The populators that are registered.", Kubectl("get", "volumepopulators"))
+			return out
+		}
 		controller(x, v, step, add)
 	case "delete":
 		if lh := v.LH(); v.PV == nil && lh != nil {

@@ -2,6 +2,7 @@ package claims
 
 import (
 	"cmp"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -47,6 +48,26 @@ func SourceOf(c *corev1.PersistentVolumeClaim) (kind, name string) {
 		return c.Spec.DataSource.Kind, c.Spec.DataSource.Name
 	}
 	return "", ""
+}
+
+// Populator is the object from which a volume populator of its kind fills the volume of a claim, the resource as
+// kubectl calls it, or nothing: the provisioner of the class leaves such a claim alone (KEP-1495).
+func Populator(c *corev1.PersistentVolumeClaim) (namespace, resource, name string) {
+	if c == nil || c.Spec.DataSourceRef == nil {
+		return "", "", ""
+	}
+	r, namespace := c.Spec.DataSourceRef, c.Namespace
+	if r.Kind == "PersistentVolumeClaim" || r.Kind == "VolumeSnapshot" {
+		return "", "", ""
+	}
+	resource = strings.ToLower(r.Kind)
+	if r.APIGroup != nil && *r.APIGroup != "" {
+		resource += "." + *r.APIGroup
+	}
+	if r.Namespace != nil { // KEP-3294
+		namespace = *r.Namespace
+	}
+	return namespace, resource, r.Name
 }
 
 // Wishes are those of the claim of a place that are not fulfilled.

@@ -36,11 +36,10 @@ func dynamic(c *corev1.PersistentVolumeClaim, class *storagev1.StorageClass) boo
 	return calls && (!snapshot.BindsLate(class) || snapshot.ChosenNode(c) != "")
 }
 
-// populated tells whether a volume populator works for the claim: then the provisioner
-// leaves it alone by design (KEP-1495).
+// populated tells whether a volume populator works for the claim.
 func populated(c *corev1.PersistentVolumeClaim) bool {
-	r := c.Spec.DataSourceRef
-	return r != nil && r.Kind != "PersistentVolumeClaim" && r.Kind != "VolumeSnapshot"
+	_, resource, _ := claims.Populator(c)
+	return resource != ""
 }
 
 // Asked is the name of the provisioner that shall act, under which it is known as a CSI

@@ -93,7 +93,7 @@ var reasons = []reason{
 		"Look who may write where the words say: whether an export is writable for the provisioner's node and lets its root make directories (no_root_squash), or how a host's directory is mounted and whose it is.", false},
 	{pattern.MustCompile(`code = Aborted desc = an operation with the given Volume ID`), "an earlier request of it still runs in the driver", // ceph-csi, and drivers that took its words
 		"Look what the driver's controller waits for: the storage behind it, or a command that does not end. The request is repeated.", false},
-	{pattern.MustCompile(`\bis not Ready$|dataSource not bound|(?:snapshot|claim) \S+ (?:is )?not bound`), "its source is not ready",
+	{pattern.MustCompile(`\bis not Ready$|dataSource not bound|(?i:snapshot|claim|pvc) \S+ (?:is )?not bound`), "its source is not ready",
 		"Look at what spec.dataSource names, and what keeps it from getting ready.", true},
 	{pattern.MustCompile(`must be in the same storage class|must be greater than or equal in size|is less than the size \d+ for the source`), "the claim does not fit its source",
 		"Make the claim anew with what the words ask for: the class and at least the size of its source.", true},
