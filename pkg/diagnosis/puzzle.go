@@ -206,6 +206,14 @@ func (z *puzzle) seen(awaited []*corev1.Pod) []report.Evidence {
 		around.Sessions(x, v, node), around.Portals(x, v, node), around.Kernel(x, v, node, texts), said, around.Changed(x, v, node))
 }
 
+// quoted is the text of which the answer speaks, where the symptom does not show it.
+func (z puzzle) quoted() []report.Evidence {
+	if z.text == nil || slices.Contains(z.s.Evidence, z.text.Evidence()) {
+		return nil
+	}
+	return []report.Evidence{z.text.Evidence()}
+}
+
 // unexplained completes a symptom to what a person can go on with.
 func (c *Catalog) unexplained(p *Pass, s *Symptom, out report.Symptom) report.Unexplained {
 	z := p.puzzleOf(s)
@@ -223,7 +231,7 @@ func (c *Catalog) unexplained(p *Pass, s *Symptom, out report.Symptom) report.Un
 	}
 	u.Times = around.Times(p.Index, z.volume, z.text)
 	awaited := around.Awaited(p.Index, z.volume, p.Texts(z.volume))
-	u.Seen, u.Answer = z.seen(awaited), z.says()
+	u.Seen, u.Answer = slices.Concat(z.quoted(), z.seen(awaited)), z.says()
 	u.RuledOut, u.Works = c.ruledOut(p, z), around.Works(p.Index, z.volume, z.node)
 	next := evidence.Each(awaited[:min(len(awaited), 1)], func(p *corev1.Pod) remedy.Step {
 		return remedy.PodLooks(p, "The pod that the driver waits for.")

@@ -104,7 +104,7 @@ func TestNobodyAttaches(t *testing.T) {
 		Event("Pod", "web-0", sketch.UID+"00", "FailedAttachVolume", "attachdetach-controller", "", "2026-01-02T11:59:00Z",
 			`AttachVolume.Attach failed for volume "pv-data" : timed out waiting for external-attacher of disk.csi.example CSI driver to attach volume vol-0a1b2c3d4e5f60718`)
 	_, r := w.Verdict(t, causes.Catalog(), "pvc shop/data")
-	if len(r.Unexplained) == 0 || !strings.Contains(r.Unexplained[0].Answer, "not attached on node n1: the attach-detach controller got no answer") {
+	if len(r.Unexplained) == 0 || !strings.Contains(r.Unexplained[0].Answer, "not attached to node n1: the attach-detach controller got no answer") {
 		t.Errorf("says %+v", r.Unexplained)
 	}
 }

@@ -39,8 +39,7 @@ func (z puzzle) says() string {
 	if z.dark() {
 		return "Node " + z.node + " has not reported for " + evidence.Duration(z.p.Age(z.p.NodeReady(z.node).Since)) + ", so nobody acts there for the volume."
 	}
-	who := z.actor()
-	does, silent := actsOf(z.step)
+	does, _ := actsOf(z.step)
 	if does == "" {
 		return ""
 	}
@@ -50,15 +49,29 @@ func (z puzzle) says() string {
 	if z.shrunk() {
 		return "The device of the volume" + on + " is smaller than its filesystem: it must get its size back first, as a check would cut off what lies beyond its end."
 	}
-	if z.text == nil {
-		return "The volume is " + silent + on + z.complaint() + "."
+	return z.acts(on)
+}
+
+// acts is the answer from what was said of the step itself: nothing, or who refuses it, or is late with it.
+func (z puzzle) acts(on string) string {
+	who := z.actor()
+	does, silent := actsOf(z.step)
+	towards := on
+	if to := map[Step]string{Attaching: " to", Detaching: " from"}[z.step]; to != "" {
+		towards = strings.Replace(on, " on", to, 1)
+	}
+	if z.text == nil || z.ofKubelet() && slices.Contains(byController, z.step) { // who only waits has refused nothing
+		return "The volume is " + silent + towards + z.complaint() + "."
+	}
+	if z.text.Reason == "FailedKillPod" {
+		return "The container runtime" + on + " does not end the pod, so nobody was asked to " + does + " the volume yet."
 	}
 	if z.text.Is(message.WaitingExternalAttach) { // the word of who waited, not of who refused
-		return "The volume is " + silent + on + ": the attach-detach controller got no answer to its VolumeAttachment in time."
+		return "The volume is " + silent + towards + ": the attach-detach controller got no answer to its VolumeAttachment in time."
 	}
 	act := does + " the volume"
-	if to := map[Step]string{Attaching: " to", Detaching: " from"}[z.step]; to != "" {
-		act, on = act+strings.Replace(on, " on", to, 1), ""
+	if towards != on {
+		act, on = act+towards, ""
 	}
 	if z.text.Is(message.Deadline) || z.text.Code == "Aborted" && z.text.Is(message.AbortedPending) {
 		return z.late(who+on, act)
@@ -97,13 +110,16 @@ func (z puzzle) late(who, act string) string {
 	return who + " is asked to " + act + ", and does not answer in time."
 }
 
+// byController are the steps that no kubelet takes.
+var byController = []Step{Provisioning, Attaching, Detaching, Deleting}
+
 // actor names who acts on the volume: of a plugin in Kubernetes itself the kubelet is one part, and the
 // controller manager the other; a provisioner of its own signs what it says.
 func (z puzzle) actor() string {
 	if name := z.volume.CSIName(); name != "" && !z.ofKubelet() {
 		return "The driver " + name
 	}
-	if !slices.Contains([]Step{Provisioning, Attaching, Detaching, Deleting}, z.step) {
+	if !slices.Contains(byController, z.step) {
 		return "The kubelet"
 	}
 	if z.text != nil && z.text.Reason == "VolumeFailedDelete" && z.text.Component != "persistentvolume-controller" && z.text.Component != "" {
@@ -177,9 +193,9 @@ func (z puzzle) nested() string {
 }
 
 // ofKubelet tells whether it is the kubelet itself that fails: what a driver answers it has a
-// code of gRPC.
+// code of gRPC, and so has what the container runtime answers.
 func (z puzzle) ofKubelet() bool {
-	return z.text == nil && z.containerRefused() != "" || z.text != nil && z.text.Component == "kubelet" && z.text.Code == ""
+	return z.text == nil && z.containerRefused() != "" || z.text != nil && z.text.Component == "kubelet" && (z.text.Code == "" || z.text.OfContainer())
 }
 
 // dark tells whether the step is one of a node whose kubelet does not report.

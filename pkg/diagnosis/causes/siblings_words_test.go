@@ -91,6 +91,9 @@ func TestUnexplainedIsSaid(t *testing.T) {
 		return efs().Waits().FailedMount(noOutput).
 			EditIn("name: plugin-1", "{name: driver, ready: true, restartCount: 0,", "{name: driver, ready: true, restartCount: 14, lastState: {terminated: {exitCode: 137, reason: OOMKilled, finishedAt: '"+ago+"'}},")
 	}
+	going := ebsMounted(ebs().Runs(0).Attached("n1"), "n1", 0).EditIn("kind: Pod\nmetadata: {namespace: shop, name: web-0", ", labels: {app: web}", deleted+", labels: {app: web}").
+		Event("Pod", "web-0", sketch.UID+"00", "FailedKillPod", "kubelet", "n1", "2026-01-02T11:59:00Z", `error killing pod: [failed to "KillContainer" for "app" with KillContainerError: "rpc error: code = DeadlineExceeded desc = context deadline exceeded"]`)
+	leaving := va(ebs().Waits(), "csi-x", "n1", ", deletionTimestamp: '2026-01-02T11:31:00Z'", "attached: true").FailedMount(`MountVolume.WaitForAttach failed for volume "pv-data" : volume attachment is being deleted`)
 	const refuses = "The driver efs.csi.aws.com on node n1 refuses to publish the volume."
 	for name, c := range map[string]struct {
 		w                  *world
@@ -104,6 +107,8 @@ func TestUnexplainedIsSaid(t *testing.T) {
 		"the provisioner is mute":     {pending, "The volume is not made, and nobody says why.", "logs controller-0 -c csi-provisioner", "External provisioner is provisioning"},
 		"the populator is mute":       {filled, "The volume is not made: a volume populator shall fill it from volumeimportsource.cdi.kubevirt.io imp, and nobody says why it does not.", "-n images get volumeimportsource.cdi.kubevirt.io imp -o yaml", "Assuming an external populator"},
 		"another node has it":         {attachFailed(ebs().Waits().Attached("n2"), "Multi-Attach error for volume \"pv-data\" Volume is already exclusively attached to one node and can't be attached to another"), "The volume is still attached to node n2, so node n1 does not get it.", "logs plugin-1", "spec.nodeName n2"},
+		"the runtime does not end it": {going, "The container runtime on node n1 does not end the pod, so nobody was asked to unmount the volume yet.", "journalctl -u kubelet", "KillContainerError"},
+		"the kubelet only waits":      {leaving, "The volume is not detached from node n1, and nobody says why.", "get volumeattachment csi-x", "volume attachment is being deleted"},
 		"nobody fills the volume":     {populated, "The volume is not made on node n1, and data-source-validator warns about its claim.", "describe pvc data", "does not match any registered"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -111,7 +116,7 @@ func TestUnexplainedIsSaid(t *testing.T) {
 			_, r := c.w.Verdict(t, Catalog(), "pvc shop/data")
 			var u report.Unexplained
 			for _, o := range r.Unexplained {
-				if o.Name != "pod-waiting-for-volume" {
+				if o.Name != "pod-waiting-for-volume" && (u.Name == "" || o.Name != "mount-failed") {
 					u = o
 				}
 			}

@@ -37,7 +37,7 @@ func detachLoop(pl *evidence.Place, va *storagev1.VolumeAttachment, goes evidenc
 	node := va.Spec.NodeName
 	p := &diagnosis.Proof{
 		Subject: diagnosis.ObjectSubject("VolumeAttachment", "", va.Name),
-		With:    words.Fields{"va": va.Name, "node": node, "volume": pl.Volume.PVName(), "error": ""},
+		With:    words.Fields{"va": va.Name, "node": node, "volume": pl.Volume.PVName(), "error": "", "how": "and nobody says what keeps it"},
 		State:   []evidence.Answer{goes, csi.WantedOn(pl, node), kubelet.Ready(pl.X, node), csi.DetachFails(pl.X, va)},
 		Last:    []evidence.Answer{kubelet.Renews(pl.X, node)},
 		Hint:    csi.RefusedWhileGoing(pl, node),
@@ -48,7 +48,9 @@ func detachLoop(pl *evidence.Place, va *storagev1.VolumeAttachment, goes evidenc
 		},
 	}
 	if e := va.Status.DetachError; e != nil {
-		p.With["error"] = e.Message
+		p.With["error"], p.With["how"] = e.Message, "and its detach fails again and again"
+	} else {
+		p.Steps[0] = remedy.SidecarLog(pl.X, pl.Volume, "detach", "See what the attacher says of it, or whether it tries at all. The volume is attached anew by itself once this attachment is gone.")
 	}
 	p.Object("va", va.Name)
 	p.At(node)

@@ -35,7 +35,7 @@ func sourceMissing(pl *evidence.Place, m pods.Missing) *diagnosis.Proof {
 		Breaks:  []diagnosis.Step{diagnosis.Publishing},
 		Steps: []remedy.Step{
 			remedy.Check("See what the namespace has, and what the pod names.",
-				remedy.Kubectl("-n", ns, "get", "pvc,configmap,secret"),
+				remedy.Kubectl("-n", ns, "get", "pvc,configmap,secret,serviceaccount"),
 				remedy.Kubectl("-n", ns, "get", "pod", pl.Pod.Name, "-o", "jsonpath={.spec.volumes}")),
 		},
 	}
