@@ -45,13 +45,16 @@ func (c *chain) mark(roots []*Finding) {
 	}
 }
 
-// markSymptom points at the step that a cause keeps from happening.
+// markSymptom points at the step that a cause keeps from happening, of the symptom that tells most.
 func (c *chain) markSymptom(f *Finding) {
+	var all []puzzle
 	for _, s := range c.p.symptoms {
-		if !s.Past && !s.quiet() && slices.Contains(s.explainedBy, f) && c.markStep(c.p.puzzleOf(s)) {
-			return
+		if !s.Past && !s.quiet() && slices.Contains(s.explainedBy, f) {
+			all = append(all, c.p.puzzleOf(s))
 		}
 	}
+	slices.SortStableFunc(all, func(a, b puzzle) int { return a.telling() - b.telling() })
+	slices.ContainsFunc(all, c.markStep)
 }
 
 // first are the symptoms with which the volumes stop, of each volume the one that tells most.

@@ -24,7 +24,9 @@ kind: PersistentVolumeClaim
 metadata: {namespace: shop, name: logs, uid: '7c000000-0000-4000-8000-000000000002', creationTimestamp: '2026-01-01T00:00:00Z'}
 spec: {accessModes: [ReadWriteOnce], volumeName: pv-logs, resources: {requests: {storage: 5Gi}}}
 status: {phase: Bound, capacity: {storage: 5Gi}}`)
+	going := unscheduled(ebs(), "persistentvolumeclaim \"data\" is being deleted").EditIn("kind: PersistentVolumeClaim\nmetadata: {namespace: shop, name: data", "finalizers: [kubernetes.io/pvc-protection]", "deletionTimestamp: '2026-01-02T11:00:00Z', finalizers: [kubernetes.io/pvc-protection]")
 	sayEach(t, map[string]said{
+		"nobody lets a claim go":        {going, []string{"pod web-0 ✗ PVC"}, nil},
 		"the storage refuses to attach": {refused, []string{"pod web-0 → PVC → PV ✗ attach error to n1"}, nil},
 		"a Secret is missing":           {secret, []string{"✗ pod web-0"}, []string{"✗ nvme1n1", "✗ node"}},
 		"another claim of the pod":      {logs, []string{"pod web-0 → PVC → PV → attached to n1 → nvme1n1 ✗ its claim logs"}, []string{"✗ nvme1n1"}},
