@@ -157,6 +157,7 @@ func TestSiblingsOfAttachments(t *testing.T) {
 		{"node down, a share, its pod was replaced", "degraded: likely node-down Node n2", shared("api-1", deleted)},
 		{"node down, a share, and the one elsewhere is another of a StatefulSet", "broken: likely node-down Node n2", sets()},
 		{"node down, a share, the pod elsewhere is another's", "broken: likely node-down Node n2", shared("api-22", deleted)},
+		{"a silent kubelet, a share, and the only pod of a StatefulSet shall go", "broken: certain node-kubelet-down-workload-alive Node n1", notReady(nfsMounted(nfs().Runs(0), "n1", 0), "n1", "2026-01-02T11:20:00Z").EditIn("kind: Pod\nmetadata: {namespace: shop, name: web-0", ", labels: {app: web}", deleted+", labels: {app: web}")},
 		{"node down 20s ago", "waiting: possible node-down Node n2 waiting", notReady(cinder().Waits().Attached("n2"), "n2", "2026-01-02T11:59:40Z").Unprobed("n2", "NodeNotReady")},
 		{"node kubelet down, workload alive", "broken: certain node-kubelet-down-workload-alive Node n2", func() *world {
 			w := ebs().Waits().Attached("n2")

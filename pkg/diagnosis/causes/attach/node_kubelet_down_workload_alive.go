@@ -26,7 +26,7 @@ var NodeKubeletDownWorkloadAlive = &diagnosis.Rule{
 		}
 		out := []*diagnosis.Proof{diagnosis.Rest(holder.Open(pl, "/nodes"))}
 		for _, l := range lost {
-			if l.Holds() || len(l.Waiters) > 0 { // else nobody is kept from the volume: what ails the kubelet is another question
+			if l.Holds() || len(l.Waiters) > 0 || len(holder.Going(l.Pods)) > 0 && !l.Replaced() { // else nobody is kept from it: what ails the kubelet is another question
 				out = append(out, kubeletDown(pl, l))
 			}
 		}
