@@ -80,6 +80,7 @@ func TestText(t *testing.T) {
 		"a Secret without quotes": {"failed to get secret csi-admin in namespace storage", "failed to get secret csi-admin in namespace storage"},
 		"key of a label":          {`segments:<key:"topology.csi.vmware.com/k8s-zone" value:"z9" >`, `segments:<key:"topology.csi.vmware.com/k8s-zone" value:"z9" >`},
 		"key of a key service":    {"disk-encryption-kms-key: projects/p/keyRings/r/cryptoKeys/k", "disk-encryption-kms-key: projects/p/keyRings/r/cryptoKeys/k"},
+		"keys of labels":          {"topologyKeys [kubernetes.io/hostname zone] were not found on node n1 labels, topologyKey: zone", "topologyKeys [kubernetes.io/hostname zone] were not found on node n1 labels, topologyKey: zone"},
 		"its secret":              {"kms-secret: hunter2, kmsAccessKey: hunter2", "kms-secret: ********, kmsAccessKey: ********"},
 		"a weak password":         {"password: manager", "password: ********"},
 		"weak, in a map":          {"password: manager user: u", "password: ******** user: u"},

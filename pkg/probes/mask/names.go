@@ -17,6 +17,9 @@ var weakParts = wordSet(`otp totp pin salt psk pswd community phpsessid jsession
 // twoWords name a secret together: sessions of the APIs of arrays and of vSphere among them.
 var twoWords = map[string]bool{"connection string": true, "soap session": true, "api session": true, "auth cookie": true}
 
+// ownedKeys are of whom a key is no secret: of a key service its name, which never leaves the service; of a label what it is called.
+var ownedKeys = wordSet(`kms topology label labels annotation`)
+
 // weak tells a name that is one of a secret by weak parts alone.
 func weak(name string) bool {
 	for _, p := range split(name) {
@@ -55,8 +58,8 @@ func Secret(name string) bool {
 		if i > 0 && twoWords[parts[i-1]+" "+p] {
 			return true
 		}
-		if p == "kmskey" || p == "key" && i > 0 && parts[i-1] == "kms" {
-			continue // which key of a key service, by its name: the key never leaves the service
+		if p == "kmskey" || (p == "key" || p == "keys") && i > 0 && ownedKeys[parts[i-1]] {
+			continue
 		}
 		if secretParts[p] || weakParts[p] {
 			return true
