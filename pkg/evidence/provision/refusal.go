@@ -97,7 +97,7 @@ var reasons = []reason{
 		"Look at what spec.dataSource names, and what keeps it from getting ready.", true},
 	{pattern.MustCompile(`must be in the same storage class|must be greater than or equal in size|is less than the size \d+ for the source`), "the claim does not fit its source",
 		"Make the claim anew with what the words ask for: the class and at least the size of its source.", true},
-	{pattern.MustCompile(`(?i)volume source snapshot|snapshot .*not found|code = NotFound.*(?:snapshot|source)|content source`), noSource,
+	{pattern.MustCompile(`(?i)volume source snapshot|snapshot\b.*not ?found|code = NotFound.*(?:snapshot|source)|content source`), noSource,
 		"Look at the snapshot or claim that spec.dataSource names, and at its VolumeSnapshotContent.", true},
 	{pattern.MustCompile(`does not support (?:snapshot restore|clone operations)`), "its driver fills no volume from such a source", // external-provisioner, checkDriverCapabilities
 		"Make the claim anew without spec.dataSource and copy the data into it, or name the class of a driver that can do that.", true},
@@ -113,6 +113,8 @@ var reasons = []reason{
 		"Ask for modes that the driver offers (a disk is for one node, ReadWriteOnce), or name the class of a shared filesystem, in a new claim. A claim that names no class got the default one, which may not be the meant one.", false},
 	{pattern.MustCompile(`(?i)\bmissing [^.;:]{1,40} in (?:the )?secrets?\b`), "the Secret of the class lacks an entry", // ceph-csi, issue 1511
 		"See which keys the Secret has that the class gives to the provisioner (csi.storage.k8s.io/provisioner-secret-name), and put in what the words name; the class stays as it is.", false},
+	{pattern.MustCompile(`InvalidVolume\.NotFound`), "what the cloud made is gone again at once", // EC2 answers all that it refuses with 400; aws-ebs-csi-driver issues 1140, 2441
+		"A cloud takes a volume back whose encryption key it may not use: give the role of the driver's controller that key (kmsKeyId of the class, else the account's own where it encrypts by default; for KMS CreateGrant, Decrypt and GenerateDataKeyWithoutPlaintext), or name another one in a new class. A key that is disabled or of another region does the same.", false},
 	{invalid, "a parameter of the request is not accepted",
 		"Compare the parameters of the class with the driver's documentation. A class cannot be edited: make a new one, and the pending claim anew with it.", false},
 	{pattern.MustCompile(`DeadlineExceeded|context deadline exceeded`), "the storage did not answer in time",
