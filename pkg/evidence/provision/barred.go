@@ -7,10 +7,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/rbac"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/pattern"
 )
-
-var mayNot = pattern.MustCompile(`is forbidden: User "(system:serviceaccount:([^":]+):([^":]+))" cannot (\w+) resource "([\w/]+)"`)
 
 // barred reads the fresh words of a Ready provisioner to which the API server denies what it
 // works with: its lease, and the lists without which it does not begin. What it may not write
@@ -22,14 +19,14 @@ func (s *Silence) barred() bool {
 			if l.Previous || !strings.Contains(l.Container, "provisioner") || !strings.Contains(l.Text, "is forbidden: User") || !l.Within(x, 10*time.Minute) {
 				continue
 			}
-			m := mayNot.FindStringSubmatch(strings.ReplaceAll(l.Text, `\"`, `"`))
-			if m == nil || strings.HasPrefix(m[5], "events") {
+			r, ok := rbac.RefusedIn(l.Text)
+			if !ok || strings.HasPrefix(r.Resource, "events") {
 				continue
 			}
-			s.Kind, s.Pod, s.Account = "barred", pod, m[2]+"/"+m[3]
-			s.Why = fmt.Sprintf("its provisioner runs, and the API server does not let its ServiceAccount %s %s %s", s.Account, m[4], m[5])
-			resource, _, _ := strings.Cut(m[5], "/")
-			s.State = append(s.State, evidence.Yes(l.Evidence()).With(rbac.Says(x, m[2], m[3], resource)...))
+			s.Kind, s.Pod, s.Account = "barred", pod, r.Namespace+"/"+r.Account
+			s.Why = fmt.Sprintf("its provisioner runs, and the API server does not let its ServiceAccount %s %s %s", s.Account, r.Verb, r.Resource)
+			resource, _, _ := strings.Cut(r.Resource, "/")
+			s.State = append(s.State, evidence.Yes(l.Evidence()).With(rbac.Says(x, r.Namespace, r.Account, resource)...))
 			return true
 		}
 	}

@@ -1,0 +1,33 @@
+package rbac
+
+import (
+	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/pattern"
+)
+
+var mayNot = pattern.MustCompile(`is forbidden: User "system:serviceaccount:([^":]+):([^":]+)" cannot (\w+) resource "([\w/]+)"(?: in API group "([\w.-]*)")?`)
+
+// Refusal is what the API server says that a service account may not do.
+type Refusal struct{ Namespace, Account, Verb, Resource, Group string }
+
+// Named is the resource as kubectl takes it, with its group.
+func (r Refusal) Named() string {
+	resource, sub, has := strings.Cut(r.Resource, "/")
+	if r.Group != "" {
+		resource += "." + r.Group
+	}
+	if has {
+		resource += "/" + sub
+	}
+	return resource
+}
+
+// RefusedIn reads the words of the API server's authorizer in a line of a log or an event.
+func RefusedIn(text string) (Refusal, bool) {
+	m := mayNot.FindStringSubmatch(strings.ReplaceAll(text, `\"`, `"`))
+	if m == nil {
+		return Refusal{}, false
+	}
+	return Refusal{Namespace: m[1], Account: m[2], Verb: m[3], Resource: m[4], Group: m[5]}, true
+}

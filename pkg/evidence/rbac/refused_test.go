@@ -1,0 +1,26 @@
+package rbac_test
+
+import (
+	"testing"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/rbac"
+)
+
+func TestRefusedIn(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		`failed to list *v1.Pod: pods is forbidden: User "system:serviceaccount:lvm:csi-resizer" cannot list resource "pods" in API group "" at the cluster scope`:                                                              "lvm csi-resizer list pods",
+		`err="leases.coordination.k8s.io \"l\" is forbidden: User \"system:serviceaccount:a:b\" cannot get resource \"leases\" in API group \"coordination.k8s.io\" in the namespace \"a\""`:                                    "a b get leases.coordination.k8s.io",
+		`volumeattachments.storage.k8s.io "c" is forbidden: User "system:serviceaccount:a:b" cannot patch resource "volumeattachments/status" in API group "storage.k8s.io" at the cluster scope`:                               "a b patch volumeattachments.storage.k8s.io/status",
+		`volumeattachments.storage.k8s.io "c" is forbidden: User "system:node:n1" cannot get resource "volumeattachments" in API group "storage.k8s.io" at the cluster scope: no relationship found between node "n1" and this`: "",
+		`pods "x" is forbidden: violates PodSecurity`: "",
+	} {
+		got := ""
+		if r, ok := rbac.RefusedIn(text); ok {
+			got = r.Namespace + " " + r.Account + " " + r.Verb + " " + r.Named()
+		}
+		if got != want {
+			t.Errorf("%s\n got %q\nwant %q", text, got, want)
+		}
+	}
+}
