@@ -12,6 +12,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -202,6 +203,17 @@ func Stopped(pl *evidence.Place, plugin *corev1.Pod) evidence.Answer {
 		return a
 	}
 	return evidence.Unseen(evidence.Lack{Need: "a process of pod " + plugin.Namespace + "/" + plugin.Name + " that is stopped or hangs", Node: pl.Node, Why: "none is"})
+}
+
+// Down asks whether a container of a plugin that is no sidecar of the kubelet's is kept from running now, over and over:
+// who listens at the driver's socket runs in it, or needs what does.
+func Down(plugin *corev1.Pod) evidence.Answer {
+	for _, c := range plugin.Status.ContainerStatuses {
+		if why := snapshot.Hindered(c); why != "" && !pods.Beside(c.Name) {
+			return evidence.Yes(evidence.FromPod(plugin, "status.containerStatuses["+c.Name+"].state.waiting.reason", c.State.Waiting.Reason))
+		}
+	}
+	return evidence.No()
 }
 
 // inState asks whether a process of a plugin was seen in one of these states: proc_pid_stat(5).

@@ -1,6 +1,7 @@
 package pods
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -103,15 +104,24 @@ func Restless(x *snapshot.Index, pod *corev1.Pod) bool {
 	})
 }
 
-// Hindrance names the first container that cannot be made, and why; empty where none says so.
+// Hindrance names the first container that cannot be made, and why; empty where none says so. One that only
+// waits at the socket of another (a registrar, a liveness probe) ends because that one does, and is named where no other is.
 func Hindrance(pod *corev1.Pod) string {
+	beside := ""
 	for _, c := range snapshot.Statuses(pod) {
 		if why := snapshot.Hindered(c); why != "" {
-			return "its container " + c.Name + " waits: " + why + ended(c)
+			why = "its container " + c.Name + " waits: " + why + ended(c)
+			if !Beside(c.Name) {
+				return why
+			}
+			beside = cmp.Or(beside, why)
 		}
 	}
-	return ""
+	return beside
 }
+
+// Beside tells whether a container of a node plugin only waits at the driver's socket: the registrar, and who asks for its health.
+func Beside(container string) bool { return evidence.ContainsAny(container, "registrar", "liveness") }
 
 // Unbegun is a container of a pod that waits for nothing that is said (ContainerCreating, PodInitializing); empty: none.
 func Unbegun(pod *corev1.Pod) string {

@@ -85,8 +85,11 @@ func notRegistered(n kubelet.Need) *diagnosis.Proof {
 
 // deaf is a plugin that the kubelet knows: nobody listens at its socket, or nobody answers.
 func deaf(n kubelet.Need, p *diagnosis.Proof, halted evidence.Answer) *diagnosis.Proof {
-	gone := csi.SocketGone(n.At, n.Plugin)
-	p.Says, p.State[2], p.Last[1] = "deaf", csi.Deaf(n.At, n.Driver, n.Plugin), evidence.Any(gone, csi.Stopped(n.At, n.Plugin))
+	gone, down := csi.SocketGone(n.At, n.Plugin), csi.Down(n.Plugin)
+	p.Says, p.State[2], p.Last[1] = "deaf", csi.Deaf(n.At, n.Driver, n.Plugin), evidence.Any(gone, down, csi.Stopped(n.At, n.Plugin))
+	if down.Yes() {
+		p.With["down"] = p.With["waits"]
+	}
 	if gone.Yes() {
 		p.Says = "removed"
 	}
@@ -122,7 +125,7 @@ func making(pl *evidence.Place, f nodeplugin.Failing, asked evidence.Answer) *di
 
 func about(pl *evidence.Place, driver string, plugin *corev1.Pod, says string, state ...evidence.Answer) *diagnosis.Proof {
 	p := &diagnosis.Proof{Subject: diagnosis.PodSubject(plugin), Says: says, State: state, With: words.Fields{
-		"pod": pods.Name(plugin), "driver": driver, "node": pl.Node, "state": pods.Doing(pl.X, plugin), "waiter": "", "registrar": "",
+		"pod": pods.Name(plugin), "driver": driver, "node": pl.Node, "state": pods.Doing(pl.X, plugin), "waiter": "", "registrar": "", "down": "",
 		"said": pods.LastWords(pl.X, plugin).Text, "waits": pods.Waits(pl.X, plugin)}}
 	p.Pod(plugin)
 	return p
