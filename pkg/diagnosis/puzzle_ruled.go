@@ -137,9 +137,11 @@ func (p *Pass) inDoubt(cause string, z puzzle) bool {
 	case "node-down":
 		return p.silent(z)
 	case "csi-plugin-not-registered":
-		return p.unregistered(z)
-	case "nfs-server-unreachable", "nfs-access-denied", "smb-server-unreachable":
+		return p.unregistered(z) || !csi.Listed(p.Index, z.node, z.volume.CSIName()).Yes() // no driver at all, and one in the tree of Kubernetes, is none that is registered
+	case "nfs-server-unreachable", "smb-server-unreachable":
 		return !p.served(z)
+	case "nfs-access-denied": // an open port gives no leave to mount, and what failed may not have come so far
+		return !p.served(z) || len(p.Index.VolumeMounts(z.volume, z.node)) == 0
 	case "network-host-to-pod-blocked": // one port answered; NFS 3 asks two more, of rpcbind and mountd
 		return !p.served(z) || p.waitedInVain(z)
 	case "volumeattachment-stale": // one that is too young to be blamed stays a suspect
