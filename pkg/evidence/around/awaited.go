@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/iscsi"
@@ -19,7 +20,8 @@ import (
 )
 
 // Awaited are pods that do not run and without which a driver does not mount: those that its fresh words
-// name, and those that were made for this one volume, whose name they have in theirs or in a label.
+// name, those that were made for this one volume, whose name they have in theirs or in a label, and those that serve
+// the driver on the node (a satellite, a pool).
 func Awaited(x *snapshot.Index, v *snapshot.Volume, texts []evidence.Text) []*corev1.Pod {
 	if len(v.Waiting()) == 0 {
 		return nil
@@ -41,13 +43,40 @@ func Awaited(x *snapshot.Index, v *snapshot.Volume, texts []evidence.Text) []*co
 			})
 		}
 	}
-	var out []*corev1.Pod
+	out := backing(x, v)
 	for _, i := range slices.Sorted(maps.Keys(at)) {
-		if p := all.pods[i]; !slices.ContainsFunc(v.Consumers, func(c *snapshot.Consumer) bool { return c.Pod == p }) {
+		if p := all.pods[i]; !slices.Contains(out, p) && !slices.ContainsFunc(v.Consumers, func(c *snapshot.Consumer) bool { return c.Pod == p }) {
 			out = append(out, p)
 		}
 	}
 	return out
+}
+
+// shared are namespaces in which pods of a node have nothing to do with each other.
+var shared = []string{"kube-system", "default"}
+
+// backing are the pods of DaemonSets in the driver's own namespace that end again and again, or cannot be made, on a
+// node where a pod waits. The plugin itself is asked for elsewhere.
+func backing(x *snapshot.Index, v *snapshot.Volume) []*corev1.Pod {
+	var out []*corev1.Pod
+	for _, c := range v.Waiting() {
+		plugin := x.DriverPodOn(v.CSIName(), c.Node())
+		if plugin == nil || slices.Contains(shared, plugin.Namespace) {
+			continue
+		}
+		for _, p := range x.PodsOn(c.Node()) {
+			if p != plugin && p.Namespace == plugin.Namespace && Backs(p) && pods.Hindrance(p) != "" && !slices.Contains(out, p) {
+				out = append(out, p)
+			}
+		}
+	}
+	return out
+}
+
+// Backs tells whether a pod that a volume waits for is none of its own.
+func Backs(p *corev1.Pod) bool {
+	o := metav1.GetControllerOf(p)
+	return o != nil && o.Kind == "DaemonSet"
 }
 
 // idlers are the pods that are not Ready and have not done their work, and which of them have a part of

@@ -183,6 +183,6 @@ func ofDriver(driver string) Kind {
 	return Unknown
 }
 
-// follows are the words with which Btrfs ends a mount whose reason it has told before (open_ctree in
-// fs/btrfs/disk-io.c).
-var follows = []string{"): open_ctree failed", "): failed to read the system array", "): failed to read chunk tree"}
+// follows are the words with which Btrfs ends a mount, and NVMe a connection, whose reason they have told before (open_ctree
+// in fs/btrfs/disk-io.c, nvme_tcp_start_queue in drivers/nvme/host/tcp.c).
+var follows = []string{"failed to connect queue: ", "): open_ctree failed", "): failed to read the system array", "): failed to read chunk tree"}

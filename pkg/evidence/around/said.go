@@ -131,18 +131,22 @@ func during(t evidence.Text, when time.Time) bool {
 
 // LastWords is the last complaint in the log of a pod's container that ended, or its last line.
 func LastWords(x *snapshot.Index, p *corev1.Pod, container string) []report.Evidence {
-	var last []report.Evidence
+	var last, below []report.Evidence
 	logs := evidence.Keep(x.Logs, func(l snapshot.Log) bool {
 		return l.Previous && l.Namespace == p.Namespace && l.Pod == p.Name && l.Container == container
 	})
 	for l := range evidence.Lines(logs) {
 		switch {
 		case strings.TrimSpace(l.Text) == "":
+			continue
+		case (message.Complains(l.Text) || strings.Contains(l.Text, "panic")) && strings.HasSuffix(l.Text, ":"):
+			return append(below, l.Evidence()) // what it announces comes first
 		case message.Complains(l.Text) || strings.Contains(l.Text, "panic"):
 			return []report.Evidence{l.Evidence()}
 		case last == nil:
 			last = []report.Evidence{l.Evidence()}
 		}
+		below = []report.Evidence{l.Evidence()}
 	}
 	return last
 }

@@ -69,9 +69,9 @@ func ofPod(pl *evidence.Place, pod *corev1.Pod) (Stuck, bool) {
 			}
 			why := fmt.Sprintf("its container %s ended with exit status %d", c.Name, e.ExitCode)
 			if last.Text != "" {
-				why += " (" + strings.TrimSpace(last.Text) + ")"
+				why += `, and said "` + strings.TrimSpace(last.Text) + `"`
 			}
-			return Stuck{Why: why, Is: evidence.Yes(evidence.FromAPI(object, "status.containerStatuses["+c.Name+"].state.terminated", fmt.Sprintf("exitCode %d %s", e.ExitCode, e.Reason)), last)}, true
+			return Stuck{Why: why, Is: evidence.Yes(last, evidence.FromAPI(object, "status.containerStatuses["+c.Name+"].state.terminated", fmt.Sprintf("exitCode %d %s", e.ExitCode, e.Reason)))}, true
 		}
 	}
 	if why, ok := pods.Unscheduled(pod); ok {
