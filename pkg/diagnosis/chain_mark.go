@@ -54,7 +54,7 @@ func (c *chain) markSymptom(f *Finding) {
 		}
 	}
 	slices.SortStableFunc(all, func(a, b puzzle) int { return a.telling() - b.telling() })
-	slices.ContainsFunc(all, c.markStep)
+	_ = slices.ContainsFunc(all, c.markStep) // the first that has a row
 }
 
 // first are the symptoms with which the volumes stop, of each volume the one that tells most.
