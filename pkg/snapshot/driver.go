@@ -104,9 +104,9 @@ func flagValue(arg, name string) string {
 }
 
 // pluginDir is the driver in "…/plugins/<driver>/csi.sock"; kubelet's own
-// directory plugins/kubernetes.io is none.
+// directory plugins/kubernetes.io is none. A plugin for Windows writes its paths with backslashes.
 func pluginDir(p string) string {
-	_, rest, ok := strings.Cut(p, "/plugins/")
+	_, rest, ok := strings.Cut(strings.ReplaceAll(p, `\`, "/"), "/plugins/")
 	if !ok {
 		return ""
 	}

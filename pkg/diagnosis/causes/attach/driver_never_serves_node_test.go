@@ -39,11 +39,21 @@ func TestDriverNeverServesNode(t *testing.T) {
 		"kept off for another reason": {special(fargate, "{key: disk, operator: In, values: [fast]}"), []string{}},
 		"not kept off":                {special(fargate, "{key: kubernetes.io/os, operator: NotIn, values: [windows]}"), []string{}},
 		"windows":                     {special("kubernetes.io/os: windows", "{key: kubernetes.io/os, operator: In, values: [linux]}"), []string{"certain " + pod}},
-		"another architecture":        {special("kubernetes.io/arch: s390x", "{key: kubernetes.io/arch, operator: In, values: [amd64]}"), []string{"certain " + pod}},
-		"an ordinary node":            {special("disk: slow", "{key: disk, operator: In, values: [fast]}"), []string{}},
-		"registered":                  {special(fargate, notFargate).Edit("drivers: []", "drivers: [{name: disk.example.com, nodeID: x}]"), []string{}},
-		"CSINodes were not read":      {special(fargate, notFargate).Edit("kind: CSINode\nmetadata: {name: n1}", "kind: CSINode\nmetadata: {name: n3}").Gap("api/storage.k8s.io/csinodes", "Forbidden"), []string{}},
-		"the scheduler of Fargate":    {special("disk: slow", notFargate).Edit("nodeName: n1, volumes", "schedulerName: fargate-scheduler, volumes").Add(refused), []string{"certain " + pod}},
-		"its words are an hour old":   {special("disk: slow", notFargate).Edit("nodeName: n1, volumes", "schedulerName: fargate-scheduler, volumes").Add(refused).Edit("11:59:00", "10:50:00"), []string{}},
+		"windows, and the driver has a plugin for it": {special("kubernetes.io/os: windows", "{key: kubernetes.io/os, operator: In, values: [linux]}").Add(`
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: {namespace: kube-system, name: disk-node-win}
+spec:
+  template:
+    spec:
+      nodeSelector: {kubernetes.io/os: windows}
+      containers: [{name: r, image: r, args: ['--kubelet-registration-path=C:\var\lib\kubelet\plugins\disk.example.com\csi.sock']}]
+`), []string{}},
+		"another architecture":      {special("kubernetes.io/arch: s390x", "{key: kubernetes.io/arch, operator: In, values: [amd64]}"), []string{"certain " + pod}},
+		"an ordinary node":          {special("disk: slow", "{key: disk, operator: In, values: [fast]}"), []string{}},
+		"registered":                {special(fargate, notFargate).Edit("drivers: []", "drivers: [{name: disk.example.com, nodeID: x}]"), []string{}},
+		"CSINodes were not read":    {special(fargate, notFargate).Edit("kind: CSINode\nmetadata: {name: n1}", "kind: CSINode\nmetadata: {name: n3}").Gap("api/storage.k8s.io/csinodes", "Forbidden"), []string{}},
+		"the scheduler of Fargate":  {special("disk: slow", notFargate).Edit("nodeName: n1, volumes", "schedulerName: fargate-scheduler, volumes").Add(refused), []string{"certain " + pod}},
+		"its words are an hour old": {special("disk: slow", notFargate).Edit("nodeName: n1, volumes", "schedulerName: fargate-scheduler, volumes").Add(refused).Edit("11:59:00", "10:50:00"), []string{}},
 	})
 }
