@@ -11,6 +11,8 @@ func TestBranchesOfLonghorn(t *testing.T) {
 		EditIn(volDoc, "creationTimestamp: '2025-12-01T08:00:00Z'", "creationTimestamp: '2026-01-02T11:00:00Z'").
 		Event("Pod", "web-0", sketchUID, "FailedAttachVolume", "attachdetach-controller", "''", "2026-01-02T11:59:40Z", "AttachVolume.Attach failed for volume \"pv-data\" : rpc error: code = Internal desc = failed to restore backup: failed lock backupstore/volumes/aa/bb/v/locks/lock-1.lck type 2 acquisition")
 	restores.EditIn(engDoc, "currentState: stopped", "currentState: running").EditIn(engDoc, "upgradedReplicaAddressMap: {}", "upgradedReplicaAddressMap: {}, requestedBackupRestore: backup-1")
+	restoring := waits().EditIn(volDoc, "restoreRequired: false", "restoreRequired: true").EditIn(volDoc, "{type: Restore, status: 'False'}", "{type: Restore, status: 'True', reason: RestoreInProgress, lastTransitionTime: '2026-01-02T11:40:00Z'}").
+		EditIn(engDoc, "restoreStatus: {}", "restoreStatus: {'tcp://10.42.11.20:10000': {isRestoring: true, progress: 40}}")
 	owner := waits()
 	owner.EditIn(volDoc, "ownerID: n1", "ownerID: n9").EditIn(volDoc, "nodeID: n1", "nodeID: ''").EditIn(volDoc, "state: attaching", "state: detached")
 	down := func(w *world) *world {
@@ -26,15 +28,16 @@ func TestBranchesOfLonghorn(t *testing.T) {
 		return lhAttached(lhWorld("v1.7.2").Waits()).EditIn(volDoc, "encrypted: false", "encrypted: true")
 	}
 	showEach(t, map[string]shown{
-		"another operation holds the backup's lock": {restores, "broken: likely longhorn-restore-stalled " + volume},
-		"an owner that is gone":                     {owner, "broken: certain node-removed Node n9"},
-		"no manager on the node":                    {down(waits()), "broken: certain longhorn-control-plane-down Service longhorn-system/longhorn-backend"},
-		"no manager on the node, and a time-out":    {late, "broken: likely longhorn-control-plane-down Service longhorn-system/longhorn-backend"},
-		"a node that Longhorn never knew":           {never, "broken: certain longhorn-control-plane-down Service longhorn-system/longhorn-backend"},
-		"a read-only filesystem, node not probed":   {lhRuns(lhWorld("v1.7.2")).Unprobed("n1", "PodRejected").EditIn(engDoc, "conditions: [{type: InstanceCreation", "conditions: [{type: FilesystemReadOnly, status: 'True', reason: '', message: ''}, {type: InstanceCreation"), "broken: likely filesystem-readonly-after-error " + volume},
-		"no propagation, node not probed":           {lhAttached(lhWorld("v1.7.2").Waits()).Unprobed("n1", "PodRejected").EditIn("Node\nmetadata: {name: n1, namespace: longhorn-system", "{type: MountPropagation, status: 'True'}", "{type: MountPropagation, status: 'False', reason: NoMountPropagationSupport, message: Node n1 does not support mount propagation}"), "broken: likely mount-propagation-off Node n1"},
-		"the tool is where nobody looks":            {encrypted().Without("n1", "usr/sbin/cryptsetup").Entries("n1", "run/current-system/sw/bin/cryptsetup", "@hex\n7f454c46"), "broken: certain encryption-tools-missing Node n1"},
-		"FIPS, and the sentence was cut away":       {encrypted().Entries("n1", "proc/sys/crypto/fips_enabled", "1").FailedMount(stageFails("failed to run cryptsetup args: [-q luksFormat --type luks2 --cipher aes-xts-plain64 --hash sha256 --key-size 256 --pbkdf argon2i /dev/longhorn/" + lhVol + " -d -] error: exit status 1")), "broken: likely encryption-parameters-refused Node n1"},
+		"another operation holds the backup's lock":             {restores, "broken: likely longhorn-restore-stalled " + volume},
+		"it is restored, and its words are a backend's at work": {says(restoring, "Aborted desc = volume "+lhVol+" is not ready for workloads: restore in progress"), "waiting: certain longhorn-restore-pending " + volume + " waiting"},
+		"an owner that is gone":                                 {owner, "broken: certain node-removed Node n9"},
+		"no manager on the node":                                {down(waits()), "broken: certain longhorn-control-plane-down Service longhorn-system/longhorn-backend"},
+		"no manager on the node, and a time-out":                {late, "broken: likely longhorn-control-plane-down Service longhorn-system/longhorn-backend"},
+		"a node that Longhorn never knew":                       {never, "broken: certain longhorn-control-plane-down Service longhorn-system/longhorn-backend"},
+		"a read-only filesystem, node not probed":               {lhRuns(lhWorld("v1.7.2")).Unprobed("n1", "PodRejected").EditIn(engDoc, "conditions: [{type: InstanceCreation", "conditions: [{type: FilesystemReadOnly, status: 'True', reason: '', message: ''}, {type: InstanceCreation"), "broken: likely filesystem-readonly-after-error " + volume},
+		"no propagation, node not probed":                       {lhAttached(lhWorld("v1.7.2").Waits()).Unprobed("n1", "PodRejected").EditIn("Node\nmetadata: {name: n1, namespace: longhorn-system", "{type: MountPropagation, status: 'True'}", "{type: MountPropagation, status: 'False', reason: NoMountPropagationSupport, message: Node n1 does not support mount propagation}"), "broken: likely mount-propagation-off Node n1"},
+		"the tool is where nobody looks":                        {encrypted().Without("n1", "usr/sbin/cryptsetup").Entries("n1", "run/current-system/sw/bin/cryptsetup", "@hex\n7f454c46"), "broken: certain encryption-tools-missing Node n1"},
+		"FIPS, and the sentence was cut away":                   {encrypted().Entries("n1", "proc/sys/crypto/fips_enabled", "1").FailedMount(stageFails("failed to run cryptsetup args: [-q luksFormat --type luks2 --cipher aes-xts-plain64 --hash sha256 --key-size 256 --pbkdf argon2i /dev/longhorn/" + lhVol + " -d -] error: exit status 1")), "broken: likely encryption-parameters-refused Node n1"},
 	})
 }
 

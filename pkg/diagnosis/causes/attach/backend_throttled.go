@@ -26,12 +26,13 @@ var BackendThrottled = &diagnosis.Rule{
 			ns, name := pl.Volume.ClaimRef()
 			began := cloud.Began(pl.X, texts, "PersistentVolumeClaim", ns, name)
 			look := remedy.Check("See what was tried last, and when it is tried again.", remedy.Kubectl("-n", ns, "describe", "pvc", name))
-			p := throttled(pl, texts, diagnosis.ObjectSubject("PersistentVolumeClaim", ns, name), began, look)
-			p.Breaks = []diagnosis.Step{diagnosis.Provisioning, diagnosis.Resizing}
-			if pl.Volume.PV != nil { // it only has less than it could
-				p.Severity, p.Breaks = report.Degraded, []diagnosis.Step{diagnosis.Resizing, diagnosis.Modifying}
+			if p := throttled(pl, texts, diagnosis.ObjectSubject("PersistentVolumeClaim", ns, name), began, look); p != nil {
+				p.Breaks = []diagnosis.Step{diagnosis.Provisioning, diagnosis.Resizing}
+				if pl.Volume.PV != nil { // it only has less than it could
+					p.Severity, p.Breaks = report.Degraded, []diagnosis.Step{diagnosis.Resizing, diagnosis.Modifying}
+				}
+				out = append(out, p)
 			}
-			out = append(out, p)
 		}
 		return out
 	},
@@ -45,6 +46,9 @@ func throttledAttachment(pl *evidence.Place, va *storagev1.VolumeAttachment) *di
 	look := remedy.Check("See how many operations wait, and that some get through. The attacher tries again at least every five minutes.",
 		remedy.Kubectl("get", "volumeattachment", "-o", "custom-columns=N:.metadata.name,NODE:.spec.nodeName,A:.status.attached,E:.status.attachError.message"))
 	p := throttled(pl, cloud.OfAttachment(pl, va), diagnosis.ObjectSubject("VolumeAttachment", "", va.Name), since, look)
+	if p == nil {
+		return nil
+	}
 	p.State = append(p.State, lasts)
 	p.Breaks = []diagnosis.Step{diagnosis.Attaching, diagnosis.Detaching}
 	p.Object("va", va.Name)
@@ -64,6 +68,9 @@ func throttled(pl *evidence.Place, texts []evidence.Text, subject report.Subject
 		},
 	}
 	if p.State[0].No() {
+		if pl.Volume.IsLonghorn() { // what Longhorn works on stands in its own objects
+			return nil
+		}
 		p.Says, p.AtMost, p.State[0] = "slow", report.Likely, cloud.StillWorking(texts)
 		if off := cloud.PutOff(pl, texts); off.Yes() {
 			p.Says, p.State[0] = "off", off
