@@ -133,6 +133,8 @@ func TestSiblingsCeph(t *testing.T) {
 			"broken: likely csi-credentials-wrong Secret rook-ceph/rook-csi-rbd-node"},
 		"RBD: configuration": {rbd().Waits().FailedMount("MountVolume.MountDevice failed for volume \"pv-data\" : rpc error: code = Internal desc = missing configuration for cluster ID \"rook-ceph\"").Attached("n1"),
 			"broken: certain driver-configuration-wrong PersistentVolume pv-data"},
+		"RBD: configuration, when it shall grow": {pvcEvent(rbdMounted(rbd().Runs(0), "n1", 0).Attached("n1").Answers("n1", rbd().Publish(0)).EditIn("kind: PersistentVolumeClaim\nmetadata: {namespace: shop, name: data", "requests: {storage: 10Gi}", "requests: {storage: 20Gi}"), "Warning", "VolumeResizeFailed", "external-resizer rbd.csi.ceph.com", "resize volume \"pv-data\" by resizer \"rbd.csi.ceph.com\" failed: rpc error: code = Internal desc = failed to fetch monitor list using clusterID (rook-ceph): missing configuration for cluster ID \"rook-ceph\""),
+			"degraded: certain driver-configuration-wrong PersistentVolume pv-data"},
 		"RBD: idle OSDs close": {rbdMounted(rbd().Runs(0), "n1", 0).Attached("n1").Answers("n1", rbd().Publish(0)).Kernel("n1", "900|libceph: osd4 (1)10.9.1.9:6802 socket closed (con state OPEN)", "300|libceph: osd2 (1)10.9.1.8:6802 socket closed (con state OPEN)"),
 			"healthy"},
 	} {

@@ -5,6 +5,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/claims"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/csi"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
@@ -34,6 +35,9 @@ var DriverConfigurationWrong = &diagnosis.Rule{
 		}
 		if !first {
 			p.AtMost = report.Likely
+		}
+		if claims.Grows(pl).Yes() && len(pl.Volume.Waiting()) == 0 { // the volume goes on as it is
+			p.Severity = report.Degraded
 		}
 		if name != "" {
 			p.Steps = append(p.Steps, remedy.Check("See the configuration that the driver reads, and when its pods were started: one that started before it was filled wants a restart.",

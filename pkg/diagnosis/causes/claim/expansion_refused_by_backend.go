@@ -13,7 +13,7 @@ import (
 var ExpansionRefusedByBackend = &diagnosis.Rule{
 	Name: "expansion-refused-by-backend", Layer: diagnosis.Claim, Severity: report.Degraded,
 	Breaks:   []diagnosis.Step{diagnosis.Resizing},
-	YieldsTo: []string{"csi-credentials-wrong", "backend-throttled", "longhorn-control-plane-down", "longhorn-expansion-incomplete"},
+	YieldsTo: []string{"csi-credentials-wrong", "driver-configuration-wrong", "backend-throttled", "longhorn-control-plane-down", "longhorn-expansion-incomplete"},
 	Asks:     diagnosis.EachVolume,
 	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
