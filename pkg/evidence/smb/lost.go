@@ -20,11 +20,11 @@ func (s Share) lost(pl *evidence.Place) Misfit {
 	switch unshared := s.Unshared(pl); {
 	case answers.No():
 	case unshared.Yes():
-		return Misfit{"unshared", unshared, evidence.Yes()}
+		return Misfit{Says: "unshared", Is: unshared, Line: evidence.Yes()}
 	case gone.Yes(): // a path that goes while it is asked answers so, too
-		return Misfit{"gone", gone, evidence.Unseen(evidence.Lack{Need: "node/" + pl.Node + "/kernelLog", Node: pl.Node, Why: "no line that says what is gone"})}
+		return Misfit{Says: "gone", Is: gone, Line: evidence.Unseen(evidence.Lack{Need: "node/" + pl.Node + "/kernelLog", Node: pl.Node, Why: "no line that says what is gone"})}
 	case replaced.Yes(): // the number of its root is another (cifs_get_inode_info in fs/smb/client/inode.c)
-		return Misfit{"replaced", replaced, answers}
+		return Misfit{Says: "replaced", Is: replaced, Line: answers}
 	}
 	return Misfit{Is: evidence.No()}
 }

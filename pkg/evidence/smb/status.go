@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -49,6 +50,8 @@ type Misfit struct {
 	Says string // share | path | dialect | closed | option | kerberos | limit; of a mount that stands: unshared | gone | replaced
 	Is   evidence.Answer
 	Line evidence.Answer
+
+	Option string // that the kernel does not know
 }
 
 // MisfitOf finds what does not fit about a share: the request to mount it, or what stands below its mount.
@@ -86,12 +89,12 @@ func (s Share) refused(pl *evidence.Place) Misfit {
 	for _, m := range all {
 		if slices.Contains(m.codes, s.Code()) {
 			if line := s.logged(pl, m.pick); line.Yes() {
-				return Misfit{Says: m.says, Line: line}
+				return Misfit{Says: m.says, Line: line, Option: optionIn(line.Facts()[0].Text)}
 			}
 		}
 	}
-	if line := s.unknownOption(pl); s.Code() == 22 && line.Yes() {
-		return Misfit{Says: "option", Line: line}
+	if option, line := s.unknownOption(pl); s.Code() == 22 && line.Yes() {
+		return Misfit{Says: "option", Line: line, Option: option}
 	}
 	for _, m := range all {
 		if slices.Contains(m.codes, s.Code()) && m.says != "limit" { // an I/O error alone may be anything
@@ -114,25 +117,49 @@ func (s Share) LacksCipher(pl *evidence.Place) evidence.Answer {
 	})
 }
 
-// unknownOption finds the kernel's fresh line about an option that the PV really has: the
-// options are read before a mount begins, and the line names no server (fs/fs_parser.c;
+// unknownOption finds the kernel's fresh line about an option that the PV really has, or with which
+// mount was called: the options are read before a mount begins, and the line names no server (fs/fs_parser.c;
 // before 5.11 cifs_parse_mount_options, which quotes the option with its value).
-func (s Share) unknownOption(pl *evidence.Place) evidence.Answer {
-	if pl.View == nil || pl.Volume.PV == nil {
-		return evidence.No()
+func (s Share) unknownOption(pl *evidence.Place) (string, evidence.Answer) {
+	if pl.View == nil {
+		return "", evidence.No()
 	}
+	options := s.options(pl.Volume)
 	for _, l := range pl.View.Facts.Kernel {
 		unknown := optionIn(l.Text)
 		if !ofCIFS.MatchString(l.Text) || unknown == "" || l.At.IsZero() || pl.X.Age(l.At) >= fresh || s.before(pl, l.At) {
 			continue
 		}
-		for _, o := range pl.Volume.PV.Spec.MountOptions {
-			if name, _, _ := strings.Cut(o, "="); name == unknown {
-				return evidence.Yes(evidence.FromNode(pl.Node, "@kmsg", l.Text), evidence.FromAPI("PersistentVolume "+pl.Volume.PV.Name, "spec.mountOptions", o))
+		if fact, ok := options[unknown]; ok {
+			return unknown, evidence.Yes(evidence.FromNode(pl.Node, "@kmsg", l.Text), fact)
+		}
+	}
+	return "", evidence.No()
+}
+
+// options are those that the PV has, and those with which mount was called for the share, which an inline
+// volume has among its attributes, each with where it stands.
+func (s Share) options(v *snapshot.Volume) map[string]report.Evidence {
+	out := map[string]report.Evidence{}
+	if s.Text != nil {
+		words := strings.Fields(s.Text.Args)
+		for i, w := range words[:max(len(words)-1, 0)] {
+			if w != "-o" {
+				continue
+			}
+			for _, o := range strings.Split(words[i+1], ",") {
+				name, _, _ := strings.Cut(o, "=")
+				out[name] = s.Text.Evidence()
 			}
 		}
 	}
-	return evidence.No()
+	if v.PV != nil {
+		for _, o := range v.PV.Spec.MountOptions {
+			name, _, _ := strings.Cut(o, "=")
+			out[name] = evidence.FromAPI("PersistentVolume "+v.PV.Name, "spec.mountOptions", o)
+		}
+	}
+	return out
 }
 
 func unknownOption(text string) bool { return optionIn(text) != "" }

@@ -32,7 +32,7 @@ var SMBMountRefused = &diagnosis.Rule{
 		}
 		p := &diagnosis.Proof{
 			Subject: diagnosis.VolumeSubject(pl.Volume), Says: m.Says,
-			With:  words.Fields{"node": pl.Node, "server": s.Server, "source": s.Source, "share": s.Path()},
+			With:  words.Fields{"node": pl.Node, "server": s.Server, "source": s.Source, "share": s.Path(), "option": m.Option},
 			State: []evidence.Answer{m.Is},
 			Last:  []evidence.Answer{m.Line},
 			Steps: []remedy.Step{remedy.Words(smbHelp[m.Says])},
@@ -67,7 +67,7 @@ var smbHelp = map[string]string{
 	"replaced": "Let all pods of the volume on the node go, so that it is unmounted and mounted anew: they share the mount, and a restarted container gets the old one. Compare the directory on the server with what was mounted before; data may be missing in it. Where it comes again and nothing was made anew, the server's numbers do not last: noserverino in the mount options.",
 	"dialect":  "Set a dialect that the server speaks in the mount options of the class or PV (vers=3.0 or newer). vers=1.0 is a risk, for a server that cannot be upgraded only.",
 	"closed":   "Compare the dialect (vers=), signing and encryption (seal) in the mount options with what the server demands. Nodes in FIPS mode cannot use SMB with a password.",
-	"option":   "Take the option that the kernel does not know out of the mount options of the class or PV, or upgrade the kernel of the node.",
+	"option":   "Take the option that the kernel does not know out of the mount options of the class or PV (of an inline volume: of the pod's template), or upgrade the kernel of the node.",
 	"kerberos": "With sec=krb5 the mount wants a ticket: put the ticket cache into the Secret as the driver's documentation has it, or give the host a keytab and cifs.upcall.",
 	"user":     "Give all volumes of the server one user: the same Secret, or name the server by another of its names in the source of one. Get-SmbGlobalMapping on the node shows what is connected; a mapping that no volume needs any more may be left over.",
 	"limit":    "The server is at a limit of its sessions or memory: look at the server. The mount is tried again by itself.",
