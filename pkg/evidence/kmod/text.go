@@ -3,6 +3,7 @@
 package kmod
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
@@ -83,6 +84,15 @@ type Said struct {
 	Path   string // of the host, that was missing where it was said
 	Fact   report.Evidence
 	Raw    string
+}
+
+// Needs are the modules that the words are about, of a volume that has needs of its own. /dev/nvme-fabrics is made by
+// nvme_fabrics, which the transport brings along and not the other way round: loading it alone would cure nothing.
+func (s Said) Needs(own []string) []string {
+	if s.Module == "nvme_fabrics" && slices.Contains(own, "nvme_tcp") {
+		return own
+	}
+	return []string{s.Module}
 }
 
 // open tells whether the words leave other reasons open.

@@ -25,7 +25,7 @@ var KernelModuleMissing = &diagnosis.Rule{
 		said, spoken := kmod.SaidOf(pl)
 		needs := kmod.Needs(pl)
 		if spoken && !slices.Contains(needs, said.Module) {
-			needs = []string{said.Module}
+			needs = said.Needs(needs)
 		}
 		ofLonghorn, word, listed := kmod.OfLonghorn(pl)
 		for _, m := range ofLonghorn {
