@@ -11,16 +11,18 @@ var mayNot = pattern.MustCompile(`is forbidden: User "system:serviceaccount:([^"
 // Refusal is what the API server says that a service account may not do.
 type Refusal struct{ Namespace, Account, Verb, Resource, Group string }
 
-// Named is the resource as kubectl takes it, with its group.
-func (r Refusal) Named() string {
+// CanI are the arguments with which kubectl auth can-i asks for it anywhere. What follows a slash there is the name of
+// an object, and no subresource (kubectl, pkg/cmd/auth/cani.go).
+func (r Refusal) CanI() []string {
 	resource, sub, has := strings.Cut(r.Resource, "/")
 	if r.Group != "" {
 		resource += "." + r.Group
 	}
+	out := []string{"auth", "can-i", r.Verb, resource}
 	if has {
-		resource += "/" + sub
+		out = append(out, "--subresource="+sub)
 	}
-	return resource
+	return append(out, "--as=system:serviceaccount:"+r.Namespace+":"+r.Account, "-A")
 }
 
 // RefusedIn reads the words of the API server's authorizer in a line of a log or an event.

@@ -55,7 +55,7 @@ func resizerMute(pl *evidence.Place, resizer csi.Sidecar, driver string, wish cl
 	case forbidden.Yes() || lacks.Yes():
 		p.Says, p.Waiting = "forbidden", false
 		p.State = append([]evidence.Answer{evidence.Any(forbidden.With(lacks.Facts()...), lacks)}, p.State...)
-		check = remedy.Check("See what the resizer may do; then grant its ClusterRole what the current manifest of the driver grants.", remedy.Kubectl("auth", "can-i", refused.Verb, refused.Named(), "--as=system:serviceaccount:"+refused.Namespace+":"+refused.Account, "-A"))
+		check = remedy.Check("See what the resizer may do; then grant its ClusterRole what the current manifest of the driver grants.", remedy.Kubectl(refused.CanI()...))
 	case resizer.Where() == "":
 		p.Says, p.AtMost = "absent", report.Likely
 		p.State = append(unserved(wish), resizer.Absent())
