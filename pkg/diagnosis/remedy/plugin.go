@@ -51,7 +51,7 @@ func Register(n kubelet.Need, waits bool, dead evidence.Answer) []Step {
 	}
 	read := Check("Read the driver's and the registrar's own words, and cure what they say.",
 		Kubectl("-n", plugin.Namespace, "logs", plugin.Name, "--all-containers", "--tail=20"))
-	if !pods.Started(plugin) {
+	if !pods.Started(plugin) || pods.Blank(plugin) {
 		read = Check("See what keeps the plugin's pod from starting, and cure that.", Kubectl("-n", plugin.Namespace, "describe", "pod", plugin.Name))
 	}
 	if name := pods.Misses(n.At.X, plugin); name != "" {

@@ -123,6 +123,13 @@ func Hindrance(pod *corev1.Pod) string {
 // Beside tells whether a container of a node plugin only waits at the driver's socket: the registrar, and who asks for its health.
 func Beside(container string) bool { return evidence.ContainsAny(container, "registrar", "liveness") }
 
+// Blank tells whether a container of a node plugin cannot be made and never ran, whatever runs beside it: it has no log.
+func Blank(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Status.ContainerStatuses, func(c corev1.ContainerStatus) bool {
+		return snapshot.Hindered(c) != "" && c.RestartCount == 0 && c.LastTerminationState.Terminated == nil && !Beside(c.Name)
+	})
+}
+
 // Unbegun is a container of a pod that waits for nothing that is said (ContainerCreating, PodInitializing); empty: none.
 func Unbegun(pod *corev1.Pod) string {
 	for _, c := range snapshot.Statuses(pod) {
