@@ -34,10 +34,10 @@ func (p *Pass) summary(roots []*Finding, r *report.Report) string {
 	case r.Verdict == report.UnknownState && p.unready() != "":
 		return p.unready()
 	case r.Verdict == report.UnknownState:
-		return fmt.Sprintf("No cause was found, but %s could not be checked.", count(len(r.NotChecked), "thing", "things"))
+		return strings.TrimSpace(fmt.Sprintf("No cause was found, but %s could not be checked. %s", count(len(r.NotChecked), "thing", "things"), p.otherwise("")))
 	}
-	if s := p.otherwise(); s != "" {
-		return s
+	if s := p.otherwise(" for another reason"); s != "" {
+		return "Nothing is wrong with the volumes. " + s
 	}
 	return report.NothingFound
 }
@@ -52,8 +52,8 @@ func (p *Pass) unready() string {
 }
 
 // otherwise says of a pod that does not run although nothing is wrong with its volumes what
-// else keeps it: the scheduler's word, or what its container waits for.
-func (p *Pass) otherwise() string {
+// else keeps it, than names what it is not: the scheduler's word, or what its container waits for.
+func (p *Pass) otherwise(than string) string {
 	if p.Sweep() {
 		return ""
 	}
@@ -79,7 +79,7 @@ func (p *Pass) otherwise() string {
 			return fmt.Sprintf("Pod %s/%s has ended (%s) and does not run again: %s", pod.Namespace, pod.Name, pod.Status.Reason, strings.TrimSpace(pod.Status.Message))
 		}
 		if why != "" && pod.DeletionTimestamp == nil && p.Age(pod.CreationTimestamp.Time) >= youngPod {
-			return fmt.Sprintf("Nothing is wrong with the volumes. Pod %s/%s does not run for another reason: %s.", pod.Namespace, pod.Name, strings.TrimSuffix(why, "."))
+			return fmt.Sprintf("Pod %s/%s does not run%s: %s.", pod.Namespace, pod.Name, than, strings.TrimSuffix(why, "."))
 		}
 	}
 	return ""

@@ -12,6 +12,7 @@ func TestForbidden(t *testing.T) {
 	t.Parallel()
 	const (
 		rights   = "broken: likely csi-credentials-wrong ServiceAccount kube-system/default"
+		named    = "broken: certain csi-credentials-wrong ServiceAccount kube-system/default"
 		slow     = "waiting: certain backend-throttled VolumeAttachment csi-a waiting"
 		full     = "broken: likely attach-limit-exceeded Node n1"
 		nothing  = "broken: unexplained attach-failed; unexplained pod-waiting-for-volume"
@@ -41,7 +42,7 @@ func TestForbidden(t *testing.T) {
 		ali + "!Aliyun API Error: RequestId: D0CC639E Status Code: 403 Code: OperationDenied Message: The resource is out of usage.":                                                            refused,
 		ali + "SDK.ServerError\nErrorCode: InstanceDiskLimitExceeded\nMessage: The amount of the disk on instance in question reach its limits.":                                                full,
 		"com.tencent.cloud.csi.cbs disk-1 ![TencentCloudSDKError] Code=UnauthorizedOperation.NotCertification, Message=The account has not been certified.":                                     refused,
-		"evs.csi.huaweicloud.com v-1 {\"status_code\":403,\"error_code\":\"PAP.0003\",\"error_message\":\"Policy doesn't allow evs:volumes:use to be performed.\"}":                             rights,
+		"evs.csi.huaweicloud.com v-1 {\"status_code\":403,\"error_code\":\"PAP.0003\",\"error_message\":\"Policy doesn't allow evs:volumes:use to be performed.\"}":                             named,
 		"csi.hetzner.cloud 12345678 failed to publish volume: the token is only allowed to perform GET requests (token_readonly)":                                                               rights,
 		nova + `{"forbidden": {"code": 403, "message": "Quota exceeded for resources: ['volumes']"}}`:                                                                                           nothing,
 		nova + `{"forbidden": {"code": 403, "message": "The maximum allowed number of disk devices (16) to attach to a single instance has been exceeded."}}`:                                   full,

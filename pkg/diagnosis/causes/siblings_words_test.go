@@ -133,3 +133,14 @@ func TestUnexplainedIsSaid(t *testing.T) {
 		})
 	}
 }
+
+// TestAnotherReason: what keeps a pod whose volumes are well is said, and where something was not read, too.
+func TestAnotherReason(t *testing.T) {
+	t.Parallel()
+	const lacks = "it is not scheduled (0/3 nodes are available: 3 Insufficient memory.)."
+	full := func() *world { return unscheduled(ebs(), "0/3 nodes are available: 3 Insufficient memory.") }
+	sayEach(t, map[string]said{
+		"all was read":   {full(), []string{"Nothing is wrong with the volumes. Pod shop/web-0 does not run for another reason: " + lacks}, nil},
+		"a node was not": {full().Unprobed("n1", "PodRejected").Gap("api//resourcequotas", "Forbidden"), []string{"could not be checked. Pod shop/web-0 does not run: " + lacks}, []string{"Nothing is wrong"}},
+	})
+}

@@ -178,7 +178,7 @@ var (
 	// without is how the clouds' libraries say that a driver has no identity to call with.
 	without = pattern.MustCompile(`(?i)\bno EC2 IMDS role found|NoCredentialProviders|\bno (?:\w+ )?credentials\b|(?:find|locate|determine|retrieve|refresh|obtain|load)(?: \w+){0,5} credentials\b|failed to (?:acquire|get|fetch|obtain) (?:a |an )?(?:access )?token\b|CredentialUnavailableError|(?:lack of|missing|without) credentials\b`)
 	// called is where a refusal names what it refuses, or to whom.
-	called = pattern.MustCompile(`perform(?:ing)?:? (?:the )?(?:action(?:\(s\))? )?['"]?([\w.*-]+[:/][\w./*-]+)|Required '([\w.]+)' permission|\b(?:the client|application) ['"]([^'"]+)|\b[Uu]ser(?:name)?:? ['"]?([\w.@:/\\-]{3,})['"]? (?:is not|does not|may not|has no|lacks)|privilege:? ['"]?([\w.]+)`)
+	called = pattern.MustCompile(`perform(?:ing)?:? (?:the )?(?:action(?:\(s\))? )?['"]?([\w.*-]+[:/][\w./*-]+)|Required '([\w.]+)' permission|\b(?:the client|application) ['"]([^'"]+)|\b[Uu]ser(?:name)?:? ['"]?([\w.@:/\\-]{3,})['"]? (?:is not|does not|may not|has no|lacks)|privilege:? ['"]?([\w.]+)|(?:doesn.t|does not) allow ([\w:.*-]+:[\w:.*-]+) to be performed`)
 	// inPath is said of a file: the node, a squash, a security module or a fenced client
 	// refuses it, never the storage's accounts.
 	inPath = pattern.MustCompile(`(?i)\b(?:l?stat|open|mkdir|fork/exec|chown|chmod|lchown|readdir|read|write|rename|remove|unlink|exec|mount(?:ing)? to|access)\w* ['"]?/\S*['"]?:? .{0,40}?(?:permission denied|operation not permitted)|` +

@@ -38,7 +38,7 @@ func detachLoop(pl *evidence.Place, va *storagev1.VolumeAttachment, goes evidenc
 	p := &diagnosis.Proof{
 		Subject: diagnosis.ObjectSubject("VolumeAttachment", "", va.Name),
 		With:    words.Fields{"va": va.Name, "node": node, "volume": pl.Volume.PVName(), "error": "", "how": "and nobody says what keeps it"},
-		State:   []evidence.Answer{goes, csi.WantedOn(pl, node), kubelet.Ready(pl.X, node), csi.DetachFails(pl.X, va)},
+		State:   []evidence.Answer{csi.DetachFails(pl.X, va), goes, csi.WantedOn(pl, node), kubelet.Ready(pl.X, node)}, // the driver's words are shown first
 		Last:    []evidence.Answer{kubelet.Renews(pl.X, node)},
 		Hint:    csi.RefusedWhileGoing(pl, node),
 		Steps: []remedy.Step{
