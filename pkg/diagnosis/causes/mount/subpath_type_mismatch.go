@@ -41,7 +41,7 @@ var SubpathTypeMismatch = &diagnosis.Rule{
 			if unprepared := m.Unprepared(); unprepared.Yes() {
 				p.Says, p.State, p.AtMost = "unprepared", []evidence.Answer{unprepared}, report.Possible
 				p.Steps = []remedy.Step{remedy.Check("Read the log of the kubelet on node "+pl.Node+": its line about this subPath ends with the reason.", remedy.KubeletLog(pl.Node)),
-					remedy.Words("Then correct the subPath, or what lies on the volume under this name, from a pod that mounts the volume whole.")}
+					remedy.Words("Where it names the path, correct the subPath, or what lies on the volume under this name, from a pod that mounts the volume whole. Where the bind mount itself fails (wrong fs type, move_mount), and of every subPath on the node, the node's mount is at fault, not the volume: util-linux 2.41 lost that, and 2.41.1 has it again.")}
 			}
 			out = append(out, p)
 		}
