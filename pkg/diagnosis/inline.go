@@ -14,19 +14,14 @@ const noPV = "PersistentVolume  "
 // nameInline gives what a rule says of a volume without PV and claim to the pod that
 // names the source: that is the object which a reader can look at.
 func (p *Pass) nameInline(f *Finding) {
-	nameless := strings.HasPrefix(f.Subject.Kind, "PersistentVolume") && f.Subject.Name == ""
-	if !nameless && !slices.ContainsFunc(f.facts.list, func(e report.Evidence) bool { return strings.HasPrefix(e.Locator, noPV) }) {
+	if !nameless(f.Subject) && !slices.ContainsFunc(f.facts.list, func(e report.Evidence) bool { return strings.HasPrefix(e.Locator, noPV) }) {
 		return
 	}
-	i := slices.IndexFunc(p.Volumes(), func(v *snapshot.Volume) bool { return v.Inline && f.objects.has(v.Key()) })
-	if i < 0 {
+	c := p.inlineUser(&f.Keys)
+	if c == nil {
 		return
 	}
-	c := p.Volumes()[i].Consumers[0]
-	if live := p.Volumes()[i].Live(); len(live) > 0 {
-		c = live[0]
-	}
-	if nameless {
+	if nameless(f.Subject) {
 		f.Subject = PodSubject(c.Pod)
 	}
 	facts := f.facts.list
@@ -37,4 +32,22 @@ func (p *Pass) nameInline(f *Finding) {
 		}
 		f.facts.add(e)
 	}
+}
+
+// nameless tells whether an object of a volume is meant that there is not.
+func nameless(s report.Subject) bool {
+	return strings.HasPrefix(s.Kind, "PersistentVolume") && s.Name == ""
+}
+
+// inlineUser is who names the source of the volume without PV and claim that is among the keys; nil: none is.
+func (p *Pass) inlineUser(k *Keys) *snapshot.Consumer {
+	for _, v := range p.Volumes() {
+		if v.Inline && k.objects.has(v.Key()) {
+			if live := v.Live(); len(live) > 0 {
+				return live[0]
+			}
+			return v.Consumers[0]
+		}
+	}
+	return nil
 }

@@ -42,8 +42,13 @@ func TestSameCausesInline(t *testing.T) {
 			continue
 		}
 		tried++
-		got := named(causes.Catalog().Evaluate(snapshot.NewIndex(s), diagnosis.Question{Kind: "pod", Namespace: asked.Namespace, Name: asked.Name}))
-		if diff := cmp.Diff(want, got); diff != "" {
+		r := causes.Catalog().Evaluate(snapshot.NewIndex(s), diagnosis.Question{Kind: "pod", Namespace: asked.Namespace, Name: asked.Name})
+		for _, o := range r.Symptoms {
+			if o.Subject.Name == "" {
+				t.Errorf("%s: %s is of nobody: %+v", name, o.Name, o.Subject)
+			}
+		}
+		if diff := cmp.Diff(want, named(r)); diff != "" {
 			t.Errorf("%s: other causes with inline sources (-PV +inline):\n%s", name, diff)
 		}
 	}

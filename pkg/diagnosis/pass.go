@@ -219,6 +219,11 @@ func (f *Finding) widen(o *Finding) {
 
 // AddSymptom reports a symptom of the running symptom rule.
 func (p *Pass) AddSymptom(s *Symptom) {
+	if nameless(s.Subject) {
+		if c := p.inlineUser(&s.Keys); c != nil {
+			s.Subject = PodSubject(c.Pod)
+		}
+	}
 	if ns := p.Question.Namespace; p.Question.Kind == "cluster" && ns != "" && s.Subject.Namespace != ns && (s.Subject.Kind == "Pod" || s.Subject.Kind == "PersistentVolumeClaim") {
 		return // a sweep of one namespace
 	}
