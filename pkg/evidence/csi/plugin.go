@@ -206,14 +206,19 @@ func Stopped(pl *evidence.Place, plugin *corev1.Pod) evidence.Answer {
 }
 
 // Down asks whether a container of a plugin that is no sidecar of the kubelet's is kept from running now, over and over:
-// who listens at the driver's socket runs in it, or needs what does.
+// who listens at the driver's socket runs in it. Where another one runs (csi-addons, a proxy, a daemon), either may be who does.
 func Down(plugin *corev1.Pod) evidence.Answer {
+	down := evidence.No()
 	for _, c := range plugin.Status.ContainerStatuses {
-		if why := snapshot.Hindered(c); why != "" && !pods.Beside(c.Name) {
-			return evidence.Yes(evidence.FromPod(plugin, "status.containerStatuses["+c.Name+"].state.waiting.reason", c.State.Waiting.Reason))
+		switch {
+		case pods.Beside(c.Name):
+		case snapshot.Hindered(c) == "":
+			return evidence.No()
+		case !down.Yes():
+			down = evidence.Yes(evidence.FromPod(plugin, "status.containerStatuses["+c.Name+"].state.waiting.reason", c.State.Waiting.Reason))
 		}
 	}
-	return evidence.No()
+	return down
 }
 
 // inState asks whether a process of a plugin was seen in one of these states: proc_pid_stat(5).

@@ -6,12 +6,14 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/pattern"
 )
 
-var mayNot = pattern.MustCompile(`is forbidden: User "system:serviceaccount:([^":]+):([^":]+)" cannot (\w+) resource "([\w/]+)"(?: in API group "([\w.-]*)")?`)
+var mayNot = pattern.MustCompile(`is forbidden: User "system:serviceaccount:([^":]+):([^":]+)" cannot (\w+) resource "([\w/]+)"(?: in API group "([\w.-]*)")?(?: in the namespace "([\w-]+)")?`)
 
 // Refusal is what the API server says that a service account may not do.
-type Refusal struct{ Namespace, Account, Verb, Resource, Group string }
+// In is the namespace of what it asked for; empty: it asked for all of them, or for what has none.
+type Refusal struct{ Namespace, Account, Verb, Resource, Group, In string }
 
-// CanI are the arguments with which kubectl auth can-i asks for it anywhere. What follows a slash there is the name of
+// CanI are the arguments with which kubectl auth can-i asks for it where it was refused: a Role, as leases have one,
+// never grants it anywhere. What follows a slash there is the name of
 // an object, and no subresource (kubectl, pkg/cmd/auth/cani.go).
 func (r Refusal) CanI() []string {
 	resource, sub, has := strings.Cut(r.Resource, "/")
@@ -22,7 +24,11 @@ func (r Refusal) CanI() []string {
 	if has {
 		out = append(out, "--subresource="+sub)
 	}
-	return append(out, "--as=system:serviceaccount:"+r.Namespace+":"+r.Account, "-A")
+	out = append(out, "--as=system:serviceaccount:"+r.Namespace+":"+r.Account)
+	if r.In != "" {
+		return append(out, "-n", r.In)
+	}
+	return append(out, "-A")
 }
 
 // RefusedIn reads the words of the API server's authorizer in a line of a log or an event.
@@ -31,5 +37,5 @@ func RefusedIn(text string) (Refusal, bool) {
 	if m == nil {
 		return Refusal{}, false
 	}
-	return Refusal{Namespace: m[1], Account: m[2], Verb: m[3], Resource: m[4], Group: m[5]}, true
+	return Refusal{Namespace: m[1], Account: m[2], Verb: m[3], Resource: m[4], Group: m[5], In: m[6]}, true
 }

@@ -11,7 +11,7 @@ func TestRefusedIn(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		`failed to list *v1.Pod: pods is forbidden: User "system:serviceaccount:lvm:csi-resizer" cannot list resource "pods" in API group "" at the cluster scope`:                                                              "auth can-i list pods --as=system:serviceaccount:lvm:csi-resizer -A",
-		`err="leases.coordination.k8s.io \"l\" is forbidden: User \"system:serviceaccount:a:b\" cannot get resource \"leases\" in API group \"coordination.k8s.io\" in the namespace \"a\""`:                                    "auth can-i get leases.coordination.k8s.io --as=system:serviceaccount:a:b -A",
+		`err="leases.coordination.k8s.io \"l\" is forbidden: User \"system:serviceaccount:a:b\" cannot get resource \"leases\" in API group \"coordination.k8s.io\" in the namespace \"a\""`:                                    "auth can-i get leases.coordination.k8s.io --as=system:serviceaccount:a:b -n a",
 		`volumeattachments.storage.k8s.io "c" is forbidden: User "system:serviceaccount:a:b" cannot patch resource "volumeattachments/status" in API group "storage.k8s.io" at the cluster scope`:                               "auth can-i patch volumeattachments.storage.k8s.io --subresource=status --as=system:serviceaccount:a:b -A",
 		`volumeattachments.storage.k8s.io "c" is forbidden: User "system:node:n1" cannot get resource "volumeattachments" in API group "storage.k8s.io" at the cluster scope: no relationship found between node "n1" and this`: "",
 		`pods "x" is forbidden: violates PodSecurity`: "",

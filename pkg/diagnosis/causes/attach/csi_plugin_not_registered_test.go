@@ -83,6 +83,7 @@ status: {phase: Running, containerStatuses: [{name: app, ready: true, state: {ru
 		"registered, and stopped":                            {build(serves, refused).Node("n1", plugin("T (stopped)")...), []string{"certain Pod share-node-1"}, ""},
 		"registered, and its container ends again and again": {build(crashes, refused), []string{"certain Pod share-node-1"}, "as its container reg waits: CrashLoopBackOff"},
 		"registered, and only the registrar ends":            {build(strings.Replace(crashes, "name: reg", "name: node-driver-registrar", 1), refused), []string{"likely Pod share-node-1"}, "nobody answers there."},
+		"registered, and one beside its driver ends":         {build(strings.Replace(crashes, "[{name: reg", "[{name: share, ready: true, state: {running: {startedAt: '2026-01-01T11:30:00Z'}}}, {name: csi-addons", 1), refused), []string{"likely Pod share-node-1"}, "nobody answers there."},
 		"registrar and driver end":                           {unlisted(build(strings.Replace(crashes, "[{name: reg", "[{name: registrar, ready: false, state: {waiting: {reason: CrashLoopBackOff}}}, {name: reg", 1))), []string{"certain Pod share-node-1"}, "its container reg waits"},
 		"started since":                                      {build(young, refused), []string{}, ""},
 		"another pod got a volume since":                     {build(serves, refused).Add(other...), []string{}, ""},
