@@ -57,6 +57,20 @@ func TestAbout(t *testing.T) {
 	}
 }
 
+// What words say of a snapshot is nothing about a claim that is to be made empty.
+func TestAboutEmpty(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		`failed to provision volume with StorageClass "fast-snapshot": rpc error: code = Internal desc = pool tank not found`: "its own words are quoted below",
+		"rpc error: code = NotFound desc = resource group of the class not found":                                             "its own words are quoted below",
+		`rpc error: code = InvalidArgument desc = snapshot policy "daily" not found`:                                          "a parameter of the request is not accepted",
+	} {
+		if got, _, source := provision.About(evidence.Text{Raw: text}, &corev1.PersistentVolumeClaim{}); got != want || source {
+			t.Errorf("%s\n got %q\nwant %q", text, got, want)
+		}
+	}
+}
+
 func TestFirstHand(t *testing.T) {
 	t.Parallel()
 	own := message.Parse(`failed to provision volume with StorageClass "fast": rpc error: code = Internal desc = no`)

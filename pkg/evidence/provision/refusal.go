@@ -136,7 +136,8 @@ func About(t evidence.Text, c *corev1.PersistentVolumeClaim) (what, help string,
 		what, help, source = reasons[i].about, reasons[i].help, reasons[i].source
 		return true
 	}
-	if of(func(r reason) bool { return r.form.MatchString(t.Raw) }) ||
+	_, from := claims.SourceOf(c)
+	if of(func(r reason) bool { return r.form.MatchString(t.Raw) && (from != "" || !r.source) }) || // a claim without one lacks none
 		t.Code == "" && sourceIn(c, t.Raw) != "" && of(func(r reason) bool { return r.about == noSource }) {
 		return what, help, source
 	}
