@@ -56,7 +56,7 @@ func Awaited(x *snapshot.Index, v *snapshot.Volume, texts []evidence.Text) []*co
 var shared = []string{"kube-system", "default"}
 
 // backing are the pods of DaemonSets in the driver's own namespace that end again and again, or cannot be made, on a
-// node where a pod waits. The plugin itself is asked for elsewhere.
+// node where a pod waits. The plugin itself is asked for elsewhere, and that of another driver which shares the namespace serves that one.
 func backing(x *snapshot.Index, v *snapshot.Volume) []*corev1.Pod {
 	var out []*corev1.Pod
 	for _, c := range v.Waiting() {
@@ -64,8 +64,12 @@ func backing(x *snapshot.Index, v *snapshot.Volume) []*corev1.Pod {
 		if plugin == nil || slices.Contains(shared, plugin.Namespace) {
 			continue
 		}
+		var plugins []*corev1.Pod
+		for _, d := range x.Drivers() {
+			plugins = append(plugins, x.DriverPodOn(d, c.Node()))
+		}
 		for _, p := range x.PodsOn(c.Node()) {
-			if p != plugin && p.Namespace == plugin.Namespace && Backs(p) && pods.Hindrance(p) != "" && !slices.Contains(out, p) {
+			if !slices.Contains(plugins, p) && p != plugin && p.Namespace == plugin.Namespace && Backs(p) && pods.Hindrance(p) != "" && !slices.Contains(out, p) {
 				out = append(out, p)
 			}
 		}
