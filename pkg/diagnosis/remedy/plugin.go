@@ -31,8 +31,12 @@ func PluginBack(x *snapshot.Index, u nodeplugin.Use, a nodeplugin.Absence) []Ste
 	case node.Evicts(x, u.Node) && len(holder.Going(u.Pods)) > 0:
 		out = Sentences("Remove the NoExecute taint from node " + u.Node + " (or give " + name + " a toleration for it): the plugin comes back, the kubelet unmounts, and the old pod ends by itself. " +
 			"Next time drain the node before it is tainted. Do not remove the Terminating pod by force (its mounts would stay) and do not detach while the node is Ready and mounts the volume.")
-	case strings.Contains(a.Why, " label "):
-		out = Sentences("Let " + name + " run on node " + u.Node + ": give the node the label that its selector wants (" + a.Why + "), or change the selector; or move the pod to a node that has the plugin.")
+	case strings.HasPrefix(a.Why, "taint "):
+		out = Sentences("Let " + name + " run on node " + u.Node + ": give it a toleration for the taint, or remove the taint; or move the pod to a node that has the plugin.")
+	case strings.HasPrefix(a.Why, "its pod "):
+		out = Sentences("Let " + name + " run on node " + u.Node + ": cure what is said of its pod there; or move the pod that waits to a node that has the plugin.")
+	case a.Why != "":
+		out = Sentences("Let " + name + " run on node " + u.Node + ": give the node the label that its selector or affinity wants, or change those; or move the pod to a node that has the plugin.")
 	default:
 		out = Sentences("Let " + name + " run on node " + u.Node + ": give it a toleration for the taint (or fix its selector), or remove the taint; or move the pod to a node that has the plugin.")
 	}

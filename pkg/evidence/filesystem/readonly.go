@@ -9,15 +9,27 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-// AskedReadOnly asks whether somebody wanted the volume read-only on the place's node: the
-// PV, its mount options or access modes, or every pod that uses it there.
-func AskedReadOnly(pl *evidence.Place) evidence.Answer {
-	v := pl.Volume
-	if v.PV != nil && (sourceReadOnly(&v.PV.Spec.PersistentVolumeSource) || slices.Contains(v.PV.Spec.MountOptions, "ro")) {
+// ForReading asks whether the volume itself is for reading alone, whoever mounts it: what gives its disk may then
+// close it for writing.
+func ForReading(v *snapshot.Volume) evidence.Answer {
+	if v.PV != nil && sourceReadOnly(&v.PV.Spec.PersistentVolumeSource) {
 		return evidence.Yes(evidence.FromAPI("PersistentVolume "+v.PVName(), "spec", "read-only"))
 	}
 	if modes := v.AccessModes(); len(modes) == 1 && modes[0] == corev1.ReadOnlyMany {
 		return evidence.Yes(evidence.FromAPI("PersistentVolume "+v.PVName(), "spec.accessModes", string(modes[0])))
+	}
+	return evidence.No()
+}
+
+// AskedReadOnly asks whether somebody wanted the volume read-only on the place's node: the
+// PV, its mount options or access modes, or every pod that uses it there.
+func AskedReadOnly(pl *evidence.Place) evidence.Answer {
+	v := pl.Volume
+	if only := ForReading(v); only.Yes() {
+		return only
+	}
+	if v.PV != nil && slices.Contains(v.PV.Spec.MountOptions, "ro") {
+		return evidence.Yes(evidence.FromAPI("PersistentVolume "+v.PVName(), "spec", "read-only"))
 	}
 	live := v.LiveConsumersOn(pl.Node)
 	if slices.ContainsFunc(live, func(c *snapshot.Consumer) bool { return !claimReadOnly(c.Pod, c.Volume) }) {

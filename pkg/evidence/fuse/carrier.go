@@ -73,13 +73,31 @@ func started(p *corev1.Pod) report.Evidence {
 	return evidence.FromPod(p, "last start", pods.Began(p).UTC().Format(time.RFC3339))
 }
 
+// after is that the kernel ended the run before the present one of a carrier for its memory, as a sentence goes on.
+func after(p *corev1.Pod) string {
+	for _, c := range p.Status.ContainerStatuses {
+		if r, t := c.State.Running, c.LastTerminationState.Terminated; r != nil && r.StartedAt.Time.Equal(pods.Began(p)) && pods.OutOfMemoryRun(t) {
+			return " after the kernel had ended its container " + c.Name + " for want of memory (OOMKilled)"
+		}
+	}
+	return ""
+}
+
+// OwnPods tells whether the driver carries the volume's mount in a pod that is made for it.
+func OwnPods(pl *evidence.Place) bool { return len(carriers(pl)) > 1 }
+
+// Hungry is the carrier that ran out of memory before its present run; nil: none did.
+func Hungry(pl *evidence.Place) *corev1.Pod {
+	return evidence.First(carriers(pl), func(p *corev1.Pod) bool { return client(pl, p) != nil && after(p) != "" })
+}
+
 // Carrier says which pod carried the process, in a sentence; empty: it is not known.
 func Carrier(pl *evidence.Place) string {
 	all := carriers(pl)
 	for _, p := range all {
 		if c := client(pl, p); c != nil {
-			return fmt.Sprintf("Pod %s/%s, which carries such processes there, (re)started %s ago, later than pod %s/%s, and took the processes of older mounts with it.",
-				p.Namespace, p.Name, evidence.Duration(pl.X.Age(pods.Began(p))), c.Namespace, c.Name)
+			return fmt.Sprintf("Pod %s/%s, which carries such processes there, (re)started %s ago%s, later than pod %s/%s, and took the processes of older mounts with it.",
+				p.Namespace, p.Name, evidence.Duration(pl.X.Age(pods.Began(p))), after(p), c.Namespace, c.Name)
 		}
 	}
 	if len(all) > 0 {

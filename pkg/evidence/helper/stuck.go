@@ -59,7 +59,11 @@ func ofPod(pl *evidence.Place, pod *corev1.Pod) (Stuck, bool) {
 	}
 	for _, c := range snapshot.Statuses(pod) {
 		if w := c.State.Waiting; snapshot.Hindered(c) != "" {
-			return Stuck{Why: "its container " + c.Name + " waits: " + strings.TrimSuffix(w.Reason+" ("+strings.TrimSpace(w.Message)+")", " ()"),
+			waits := " waits: "
+			if pods.WantsImage(w) && c.Image != "" {
+				waits = " waits for image " + c.Image + ": "
+			}
+			return Stuck{Why: "its container " + c.Name + waits + strings.TrimSuffix(w.Reason+" ("+strings.TrimSpace(w.Message)+")", " ()"),
 				Is: evidence.Yes(evidence.FromAPI(object, "status.containerStatuses["+c.Name+"].state.waiting", strings.TrimSpace(w.Reason+" "+w.Message)))}, true
 		}
 		if e := c.State.Terminated; e != nil && e.ExitCode != 0 {

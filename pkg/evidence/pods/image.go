@@ -43,6 +43,11 @@ func VolumeImage(pod *corev1.Pod, t evidence.Text) string {
 // imageReasons are why a container waits for an image (pkg/kubelet/images/types.go).
 var imageReasons = []string{"ErrImagePull", "ImagePullBackOff", "ErrImageNeverPull", "InvalidImageName"}
 
+// WantsImage tells whether a container waits for its image.
+func WantsImage(w *corev1.ContainerStateWaiting) bool {
+	return w != nil && slices.Contains(imageReasons, w.Reason)
+}
+
 // saysUnmounted tells whether the status of a container that does not run says that the image of a volume, which its
 // node has, could not be mounted: the CRI has a name for it (ErrImageVolumeMountFailed of cri-api, pkg/errors), which
 // older runtimes do not put before their words (containerd: internal/cri/server/container_image_mount.go).
@@ -55,7 +60,7 @@ func saysUnmounted(pod *corev1.Pod, t evidence.Text) bool {
 // AwaitedImage is the image that a container of a pod waits for, or nothing.
 func AwaitedImage(pod *corev1.Pod) string {
 	for _, s := range snapshot.Statuses(pod) {
-		if s.State.Waiting == nil || !slices.Contains(imageReasons, s.State.Waiting.Reason) {
+		if !WantsImage(s.State.Waiting) {
 			continue
 		}
 		for c := range snapshot.Containers(pod) {

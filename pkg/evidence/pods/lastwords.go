@@ -171,6 +171,11 @@ func Doing(x *snapshot.Index, pod *corev1.Pod) string {
 // oomKilled is the reason of a container that the kernel ended for its memory; its own log has no word of it.
 const oomKilled = "OOMKilled"
 
+// OutOfMemoryRun tells whether the kernel ended a container's run for its memory.
+func OutOfMemoryRun(t *corev1.ContainerStateTerminated) bool {
+	return t != nil && t.Reason == oomKilled
+}
+
 // OutOfMemory names a container of a pod that does not run, as the kernel ended it for its memory; empty if there is none.
 func OutOfMemory(pod *corev1.Pod) string {
 	for _, c := range pod.Status.ContainerStatuses {
@@ -184,7 +189,7 @@ func OutOfMemory(pod *corev1.Pod) string {
 func outOfMemory(c corev1.ContainerStatus) bool {
 	for _, t := range []*corev1.ContainerStateTerminated{c.State.Terminated, c.LastTerminationState.Terminated} {
 		if t != nil && c.State.Running == nil {
-			return t.Reason == oomKilled
+			return OutOfMemoryRun(t)
 		}
 	}
 	return false

@@ -23,9 +23,10 @@ var DriverNotInstalled = &diagnosis.Rule{
 			return nil
 		}
 		only, owed := csi.Owed(pl)
+		renamed := "When the driver was replaced by one of another name that can read the volume: set the reclaim policy of the PV to Retain, then make a new PV for the same handle under the new driver. The driver of a PV cannot be changed."
 		own := "" // one that is written into a pod has no PersistentVolume of its own
 		if pl.Volume.PVName() == "" {
-			own = pl.Volume.Spoken()
+			own, renamed = pl.Volume.Spoken(), "When the driver was replaced by one of another name: name that one in the volumes of the workload's pod template, and let it make new pods."
 		}
 		return []*diagnosis.Proof{{
 			Subject:    diagnosis.ObjectSubject("CSIDriver", "", driver),
@@ -37,7 +38,7 @@ var DriverNotInstalled = &diagnosis.Rule{
 				remedy.Check("Install driver "+driver+", or find out under which name it runs now.",
 					remedy.Kubectl("get", "csidriver"),
 					remedy.Kubectl("get", "csinode", "-o", "custom-columns=NODE:.metadata.name,DRIVERS:.spec.drivers[*].name")),
-				remedy.Words("When the driver was replaced by one of another name that can read the volume: set the reclaim policy of the PV to Retain, then make a new PV for the same handle under the new driver. The driver of a PV cannot be changed."),
+				remedy.Words(renamed),
 			},
 		}}
 	},

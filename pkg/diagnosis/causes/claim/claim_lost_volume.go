@@ -43,7 +43,7 @@ var ClaimLostVolume = &diagnosis.Rule{
 			Hint:  claims.SaidLost(pl),
 			Steps: []remedy.Step{
 				remedy.Words(fmt.Sprintf("Keep the claim: while it exists its uid and the name %s tell what belonged to it. Look in the storage backend whether the volume itself survives (it is gone when the PersistentVolume was deleted with the reclaim policy Delete).", c.Spec.VolumeName)),
-				remedy.Words(fmt.Sprintf("If it survives, make the PersistentVolume anew with the same name %s, the same driver and volume handle, the policy Retain, and a claimRef to %s/%s with uid %s. The controller then binds the two again; the phase becomes Bound.",
+				remedy.Words(fmt.Sprintf("If the volume survives in the storage backend, make the PersistentVolume anew with the same name %s, the same driver and volume handle, the policy Retain, and a claimRef to %s/%s with uid %s. The controller then binds the two again; the phase becomes Bound.",
 					c.Spec.VolumeName, c.Namespace, c.Name, c.UID)),
 			},
 		}

@@ -46,7 +46,7 @@ func resizerMute(pl *evidence.Place, resizer csi.Sidecar, driver string, wish cl
 		State:   wish.Unserved,
 		Waiting: wish.JustNow,
 	}
-	check := remedy.Check("See what the claim says; an event Resizing or VolumeModify shows that the resizer works again.", remedy.Kubectl("-n", ns, "get", "events", "--field-selector", "involvedObject.name="+claim))
+	check := remedy.Check("See what the claim says; an event Resizing or VolumeModify shows that a resizer works.", remedy.Kubectl("-n", ns, "get", "events", "--field-selector", "involvedObject.name="+claim))
 	switch {
 	case driver == "":
 		p.Says, p.AtMost, p.State = "kind", report.Likely, append([]evidence.Answer{none}, wish.Unserved...)
@@ -68,7 +68,11 @@ func resizerMute(pl *evidence.Place, resizer csi.Sidecar, driver string, wish cl
 	if len(resizer.Pods) == 0 && len(resizer.Workloads) > 0 && provision.ScaledDown(resizer.Workloads[0]) {
 		p.Steps = append(p.Steps, remedy.ScaleUp(resizer.Workloads[0]))
 	}
-	p.Steps = append(p.Steps, remedy.Words("Start or repair the resizer of driver "+driver+". Do not edit the status of the claim or the capacity of the volume by hand: the storage would not follow."))
+	cure := "Start or repair the resizer of driver " + driver + "."
+	if p.Says == "absent" {
+		cure = "If driver " + driver + " can change volumes, install csi-resizer with its ClusterRole beside the driver's other sidecars (its chart or operator may have an option for that); if it cannot, make a new claim as it shall be, and copy the data."
+	}
+	p.Steps = append(p.Steps, remedy.Words(cure+" Do not edit the status of the claim or the capacity of the volume by hand: the storage would not follow."))
 	return p
 }
 

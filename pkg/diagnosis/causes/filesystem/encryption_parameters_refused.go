@@ -23,10 +23,14 @@ var EncryptionParametersRefused = &diagnosis.Rule{
 		if !ok && cut.No() {
 			return nil
 		}
+		forNew := "For new volumes let the driver ask for parameters that this node allows: by its StorageClass, its Secret or its configuration where it takes them there, else by another version of it; or let nodes have it whose cryptsetup takes them."
+		if pl.Volume.IsLonghorn() {
+			forNew = "For new volumes set CRYPTO_PBKDF: pbkdf2 in the Secret (where FIPS still says \"Not compatible PBKDF2 options\", Longhorn 1.12 or newer with CRYPTO_PBKDF_FORCE_ITERATIONS), or the hash and cipher that this node allows."
+		}
 		p := &diagnosis.Proof{
 			Subject: diagnosis.NodeSubject(pl.Node), Says: "said",
 			With:  words.Fields{"node": pl.Node, "volume": pl.Volume.PVName(), "parameter": "", "sentence": "", "key": "", "fips": ""},
-			Steps: []remedy.Step{remedy.Words("For new volumes set CRYPTO_PBKDF: pbkdf2 in the Secret (Longhorn; where FIPS still says \"Not compatible PBKDF2 options\", Longhorn 1.12 or newer with CRYPTO_PBKDF_FORCE_ITERATIONS), or the hash and cipher that this node allows. A volume with data opens on a node that allows its parameters; there its key slot can be converted after a backup of its header and data. Do not format it again. FIPS is chosen at boot or at installation.")},
+			Steps: []remedy.Step{remedy.Words(forNew + " A volume with data opens on a node that allows its parameters; there its key slot can be converted after a backup of its header and data. Do not format it again. FIPS is chosen at boot or at installation.")},
 		}
 		if fs.FormatOf(pl).Rewrites() {
 			p.Steps = append([]remedy.Step{remedy.Words("Scale the workload to 0 now, so that nothing retries: where the header does not open, the driver writes a new one over it, and the data is gone then.")}, p.Steps...)

@@ -5,6 +5,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	fs "github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/filesystem"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/xfs"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
@@ -24,6 +25,9 @@ var XFSLogNotReplayed = &diagnosis.Rule{
 		protected, replay := "", remedy.Words("Make a snapshot or backup first, and see that no pod uses the volume and that it is mounted in no namespace of any node. One read-write mount into an empty directory and a clean unmount replay the log (Longhorn: attach it through the UI; a clone wants the option nouuid), or a driver version that mounts before it checks does so.")
 		if w.Protected() {
 			protected, replay = "The disk itself is write-protected for the node", remedy.Words("Let the storage give node "+pl.Node+" the disk for writing, and find out why it does not: a LUN that is mapped read-only, the passive copy of a replication, a snapshot, a pool without space. The next mount then replays the log; there is nothing to repair before.")
+			if fs.ForReading(pl.Volume).Yes() {
+				replay = remedy.Words("The volume is for reading alone, so let its disk stay closed for writing; where it is a copy, make it anew of a filesystem that was unmounted or frozen, or of a writable copy that was mounted once.")
+			}
 		}
 		p := &diagnosis.Proof{
 			Subject: diagnosis.VolumeSubject(pl.Volume), Says: w.Says,

@@ -1,6 +1,8 @@
 package transport
 
 import (
+	"strings"
+
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -73,5 +75,15 @@ func fuseSteps(pl *evidence.Place, m fuse.Mounts) []remedy.Step {
 			out = append(out, remedy.UnmountLazy(pl.Node, pl.Volume, d, false))
 		}
 	}
-	return append(out, remedy.Words("Next time move the pods off the node before a driver of this kind is updated there, or let it mount with the kernel's client or from pods of its own. The FUSE mounts of Ceph-CSI repair themselves at the next publish."))
+	if p := fuse.Hungry(pl); p != nil {
+		out = append(out, remedy.Words("Pod "+p.Namespace+"/"+p.Name+", which carries the mount, was OOMKilled: raise its memory limit or make its cache smaller, where the driver takes that from (StorageClass, PersistentVolume or its configuration), else it ends again."))
+	}
+	next := "Next time move the pods off the node before a driver of this kind is updated there, or let it mount with the kernel's client or from pods of its own."
+	switch {
+	case fuse.OwnPods(pl):
+		next = "Next time move the pods off the node before the pod that carries their mount ends or is updated."
+	case strings.HasSuffix(pl.Volume.CSIName(), "ceph.com"):
+		next += " The FUSE mounts of Ceph-CSI repair themselves at the next publish."
+	}
+	return append(out, remedy.Words(next))
 }
