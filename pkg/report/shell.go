@@ -12,7 +12,7 @@ const NoWord = "\x00"
 // of them. One that is called like an option of a command that only looks makes it look
 // elsewhere; steps that act keep it out of the place of a name altogether (Operand).
 var (
-	kubectlOptions = words(`-- -A -c -it -l -n -o -p -r --all-containers --field-selector --previous --from --profile=sysadmin --since=15m --tail= --type --current-replicas= --replicas=`)
+	kubectlOptions = words(`-- -A -c -it -l -n -o -p -r --all-containers --field-selector --previous --from --profile=sysadmin --since=15m --subresource=status --tail= --type --current-replicas= --replicas=`)
 	options        = words(`-- -1h -30min -A -F -L -P -T -a -an -ay -b -c -d -e -f -fn -g -i -k -l -ld -ll -m -n -o -p -qx -qxF -r -s -t -u -v -vz -w -x -y -R -S
 	--assemble --inodes --login --logout --noconfirm --non-interactive --no-pager --now --scan --since --stop --tail --verbose`)
 )

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/rbac"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
 func TestRefusedIn(t *testing.T) {
@@ -19,6 +20,9 @@ func TestRefusedIn(t *testing.T) {
 		got := ""
 		if r, ok := rbac.RefusedIn(text); ok {
 			got = strings.Join(r.CanI(), " ")
+			if line := report.Inline(append([]string{"kubectl"}, r.CanI()...)...); !strings.HasPrefix(line, "kubectl auth can-i ") {
+				t.Errorf("%s: %s", text, line)
+			}
 		}
 		if got != want {
 			t.Errorf("%s\n got %q\nwant %q", text, got, want)
