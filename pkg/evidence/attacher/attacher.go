@@ -15,6 +15,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/csi"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/holder"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/rbac"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -64,19 +65,30 @@ func Of(pl *evidence.Place) (Attacher, bool) {
 func silent(pl *evidence.Place, least time.Duration) []*storagev1.VolumeAttachment {
 	var out []*storagev1.VolumeAttachment
 	for _, va := range pl.Volume.Attachments {
-		mute := !va.Status.Attached && va.Status.AttachError == nil && pl.X.Age(va.CreationTimestamp.Time) > least
+		mute := !va.Status.Attached && unsaid(va) && pl.X.Age(va.CreationTimestamp.Time) > least
 		if d := va.DeletionTimestamp; d != nil {
 			// A node that still lists the volume in use is what the detach may wait for; a kubelet lists what a
 			// pod there waits for, too (kubernetes: GetVolumesInUse counts the desired state). Of a silent kubelet it
 			// is an old list.
 			used := !pl.X.NodeReady(va.Spec.NodeName).Unknown && pl.X.ReportedInUse(va.Spec.NodeName, pl.Volume) && len(holder.WaitersOn(pl.Volume, va.Spec.NodeName)) == 0
-			mute = va.Status.DetachError == nil && pl.X.Age(d.Time) > least && !used
+			mute = unsaid(va) && pl.X.Age(d.Time) > least && !used
 		}
 		if mute {
 			out = append(out, va)
 		}
 	}
 	return out
+}
+
+// unsaid tells whether no error of the storage stands on an attachment: what the Kubernetes API refuses the
+// controller says nothing of the storage.
+func unsaid(va *storagev1.VolumeAttachment) bool {
+	e := failed(va)
+	if e == nil {
+		return true
+	}
+	_, refused := rbac.RefusedIn(e.Message)
+	return refused
 }
 
 // failed is the last error of what an attachment wants: to be made, or to go; nil: there is none.

@@ -1,6 +1,7 @@
 package attacher_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -85,27 +86,38 @@ func TestRights(t *testing.T) {
 		return scene().File("logs/kube-system/ctl-0/csi-attacher.log", "E0102 11:58:02.000000       1 csi_handler.go:234] Error processing \"csi-1\": "+words+"\n")
 	}
 	const refused = `volumeattachments.storage.k8s.io "csi-1" is forbidden: User "system:serviceaccount:kube-system:ctl" cannot patch resource "volumeattachments/status" in API group "storage.k8s.io"`
+	may := func(verb, resource, group string) string {
+		return fmt.Sprintf(`%[2]s is forbidden: User "system:serviceaccount:kube-system:ctl" cannot %[1]s resource "%[2]s" in API group "%[3]s" in the namespace "kube-system"`, verb, resource, group)
+	}
+	errs := func(words string) *sketch.Sketch {
+		return scene().Edit("source: {persistentVolumeName: pv-1}}", "source: {persistentVolumeName: pv-1}}\nstatus: {attached: false, attachError: {time: '2026-01-02T11:59:00Z', message: '"+words+"'}}")
+	}
 	for name, c := range map[string]struct {
 		sketch    *sketch.Sketch
-		forbidden bool
+		forbidden string // the way
 		lacks     string
 	}{
-		"it says so":                 {line(refused), true, "no"},
-		"it says so, escaped":        {line(strings.ReplaceAll(refused, `"`, `\"`)), true, "no"},
-		"it said so yesterday":       {line(refused).File("logs/kube-system/ctl-0/csi-attacher.log", "E0101 11:58:02.000000       1 x.go:1] "+refused+"\n"), false, "no"},
-		"another resource":           {line(`secrets "x" is forbidden: User "u" cannot get resource "secrets"`), false, "no"},
-		"its role lets it":           {scene().Add(role("volumeattachments/status", "patch")), false, "no"},
-		"its role does not":          {scene().Add(role("volumeattachments/status", "get")), false, "yes"},
-		"its role does not, unread":  {scene().Add(role("volumeattachments/status", "get")).Gap("api/rbac.authorization.k8s.io/clusterrolebindings", "Forbidden"), false, "unseen"},
-		"an old one updates itself":  {scene().Edit("csi-attacher:v4.6.1", "csi-attacher:v2.2.0").Add(role("volumeattachments", "update")), false, "no"},
-		"nobody knows its roles":     {scene(), false, "no"},
-		"its pod does not serve now": {scene().Edit("status: 'True'", "status: 'False'").Add(role("volumeattachments/status", "get")), false, "no"},
+		"it says so":                 {line(refused), "unwritten", "no"},
+		"it says so, escaped":        {line(strings.ReplaceAll(refused, `"`, `\"`)), "unwritten", "no"},
+		"it said so yesterday":       {line(refused).File("logs/kube-system/ctl-0/csi-attacher.log", "E0101 11:58:02.000000       1 x.go:1] "+refused+"\n"), "", "no"},
+		"it may not even look":       {line(may("list", "volumeattachments", "storage.k8s.io")), "unread", "no"},
+		"it may not list nodes":      {line(may("list", "csinodes", "storage.k8s.io")), "unequipped", "no"},
+		"it may not lead":            {line(may("get", "leases", "coordination.k8s.io")), "unequipped", "no"},
+		"it may not tell":            {line(may("create", "events", "")), "", "no"},
+		"another volume's secret":    {line(may("get", "secrets", "")), "", "no"},
+		"this volume's secret":       {errs(may("get", "secrets", "")), "unequipped", "no"},
+		"its role lets it":           {scene().Add(role("volumeattachments/status", "patch")), "", "no"},
+		"its role does not":          {scene().Add(role("volumeattachments/status", "get")), "", "yes"},
+		"its role does not, unread":  {scene().Add(role("volumeattachments/status", "get")).Gap("api/rbac.authorization.k8s.io/clusterrolebindings", "Forbidden"), "", "unseen"},
+		"an old one updates itself":  {scene().Edit("csi-attacher:v4.6.1", "csi-attacher:v2.2.0").Add(role("volumeattachments", "update")), "", "no"},
+		"nobody knows its roles":     {scene(), "", "no"},
+		"its pod does not serve now": {scene().Edit("status: 'True'", "status: 'False'").Add(role("volumeattachments/status", "get")), "", "no"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			a, _ := of(t, c.sketch)
-			if _, f := a.Forbidden(); f.Yes() != c.forbidden {
-				t.Errorf("forbidden: %v", f.Yes())
+			if way, _, f := a.Forbidden(); f.Yes() != (c.forbidden != "") || f.Yes() && way != c.forbidden {
+				t.Errorf("forbidden: %v, %s", f.Yes(), way)
 			}
 			lacks := "unseen"
 			if l := a.LacksVerb(); l.Yes() {

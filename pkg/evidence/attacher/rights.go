@@ -2,57 +2,40 @@ package attacher
 
 import (
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/rbac"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/pattern"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-// Refusal is what the Kubernetes API does not let the attacher do.
-type Refusal struct{ User, Verb, Resource string }
-
-// Says is what it cannot do with attachments: it may not even see them ("unread"), or not write
-// down what it did ("unwritten").
-func (r Refusal) Says() string {
-	if r.Verb == "list" || r.Verb == "watch" || r.Verb == "get" {
-		return "unread"
-	}
-	return "unwritten"
-}
-
-var mayNot = pattern.MustCompile(`volumeattachments\S* .*is forbidden: User "([^"]+)" cannot (\w+) resource "(volumeattachments(?:/status)?)"`)
-
-// Forbidden asks for the attacher's own fresh words that it may not write or read attachments.
-func (a Attacher) Forbidden() (Refusal, evidence.Answer) {
+// Forbidden asks for fresh words that the API server does not let the driver's controller do what an attachment needs,
+// the attacher's own or those in its last error; and in which way it fails ("unread": it may not even see the
+// attachments, "unwritten": it may not write down what it did, "unequipped": it lacks what it works with).
+func (a Attacher) Forbidden() (way string, r rbac.Refusal, is evidence.Answer) {
 	if !a.Slow {
-		return Refusal{}, evidence.No()
+		return "", r, evidence.No()
 	}
-	for _, pod := range a.Pods {
-		for l := range evidence.Lines(a.pl.X.LogsOf(pod.Namespace, pod.Name)) {
-			if l.Previous || !strings.Contains(l.Text, "is forbidden: User") {
-				continue
-			}
-			if m := mayNot.FindStringSubmatch(strings.ReplaceAll(l.Text, `\"`, `"`)); m != nil && l.Within(a.pl.X, 10*time.Minute) {
-				return Refusal{m[1], m[2], m[3]}, evidence.Yes(l.Evidence()).With(a.rights(m[1])...)
+	for _, va := range a.Silent {
+		if e := failed(va); e != nil {
+			if r, ok := rbac.RefusedIn(e.Message); ok {
+				return "unequipped", r, evidence.Yes(evidence.FromAPI("VolumeAttachment "+va.Name, "status", e.Message))
 			}
 		}
 	}
-	return Refusal{}, evidence.No()
-}
-
-// rights quotes what the roles of an account ("system:serviceaccount:NAMESPACE:NAME") say
-// about attachments.
-func (a Attacher) rights(user string) []report.Evidence {
-	parts := strings.Split(user, ":")
-	if len(parts) != 4 {
-		return nil
+	r, is = a.Denied()
+	switch resource, _, _ := strings.Cut(r.Resource, "/"); {
+	case resource != "volumeattachments" && r.Stops():
+		way = "unequipped"
+	case resource != "volumeattachments":
+		return "", r, evidence.No() // of another volume, which has its own error
+	case r.Verb == "list" || r.Verb == "watch" || r.Verb == "get":
+		way = "unread"
+	default:
+		way = "unwritten"
 	}
-	return rbac.Says(a.pl.X, parts[2], parts[3], "volumeattachments")
+	return way, r, is
 }
 
 // LacksVerb asks whether an attacher that serves has roles which were all read and do not

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/rbac"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -121,18 +122,10 @@ func (s Sidecar) LeaseOld(name string) evidence.Answer {
 		evidence.FromAPI("Lease "+l.Namespace+"/"+l.Name, "spec.renewTime", l.Spec.RenewTime.UTC().Format(time.RFC3339)))
 }
 
-// Forbidden asks for a fresh line of the sidecar's log in which the Kubernetes API
-// refuses it something.
-func (s Sidecar) Forbidden() evidence.Answer {
-	for _, p := range s.Pods {
-		for l := range evidence.Lines(s.x.LogsOf(p.Namespace, p.Name)) {
-			own := strings.Contains(l.Container, strings.TrimPrefix(s.Name, "csi-")) && !l.Previous
-			if own && l.Within(s.x, fresh) && message.Parse(l.Text).Is(message.KubeForbidden) {
-				return evidence.Yes(l.Evidence())
-			}
-		}
-	}
-	return evidence.No()
+// Denied asks for the sidecar's fresh words that the Kubernetes API refuses it something that it works with.
+func (s Sidecar) Denied() (rbac.Refusal, evidence.Answer) {
+	r, _, is := rbac.Denied(s.x, s.Pods, strings.TrimPrefix(s.Name, "csi-"))
+	return r, is
 }
 
 // Absent asks whether the driver has other sidecars and not this one. Of a driver none of whose

@@ -157,17 +157,16 @@ var schedulerSentences = []sentence{
 
 // What storage backends say of themselves through a driver.
 const (
-	Throttled     Kind = "throttled"        // too many calls in a time
-	StillWorking  Kind = "still-working"    // the backend works on it and says so
-	OtherCall     Kind = "other-call"       // something else is being done with the volume or machine
-	Amount        Kind = "amount"           // a quota, a stock or a number of the account is used up
-	Closed        Kind = "closed"           // the account or project is served nothing, or not this: unpaid, locked, not enabled, barred by a policy for all
-	PutOff        Kind = "put-off"          // the driver itself waits before it tries again
-	NodeUnknown   Kind = "node-unknown"     // no machine, host entry or initiator of that node
-	VolumeUnknown Kind = "volume-unknown"   // no volume or disk of that id
-	OfflineOnly   Kind = "offline-only"     // enlarging a volume that is in use is not supported
-	ExpandRefused Kind = "expand-refused"   // external-resizer: the driver refuses to enlarge a volume
-	KubeForbidden Kind = "forbidden-by-api" // the Kubernetes API refuses a ServiceAccount
+	Throttled     Kind = "throttled"      // too many calls in a time
+	StillWorking  Kind = "still-working"  // the backend works on it and says so
+	OtherCall     Kind = "other-call"     // something else is being done with the volume or machine
+	Amount        Kind = "amount"         // a quota, a stock or a number of the account is used up
+	Closed        Kind = "closed"         // the account or project is served nothing, or not this: unpaid, locked, not enabled, barred by a policy for all
+	PutOff        Kind = "put-off"        // the driver itself waits before it tries again
+	NodeUnknown   Kind = "node-unknown"   // no machine, host entry or initiator of that node
+	VolumeUnknown Kind = "volume-unknown" // no volume or disk of that id
+	OfflineOnly   Kind = "offline-only"   // enlarging a volume that is in use is not supported
+	ExpandRefused Kind = "expand-refused" // external-resizer: the driver refuses to enlarge a volume
 )
 
 // backendSentences are examples of classes: codes of clouds and sentences of drivers.
@@ -184,7 +183,6 @@ var backendSentences = []sentence{
 	says(VolumeUnknown, `(\b|persistent)(volume|disk|snapshot)\b[^.:;\]]{0,60}(wasn't found|was not found|not found|doesn't exist|does not exist)|InvalidVolume\.NotFound|(could not|cannot|can't|unable to|failed to) (find|get|locate) (the )?(volume|disk)\b`),
 	says(OfflineOnly, `only supports? offline expansion|offline (volume )?expansion|currently (published|attached|in-use|in use)`),
 	says(ExpandRefused, `by resizer "[^"]+" failed|only supports offline expansion`),
-	says(KubeForbidden, `forbidden: User "system:serviceaccount:`),
 }
 
 // What kubelet says about the sources of a pod's volumes.

@@ -2,15 +2,35 @@ package rbac
 
 import (
 	"strings"
+	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/pattern"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
+
+// fresh is how old the words of a sidecar may be that is still refused: it asks again every few seconds to minutes.
+const fresh = 10 * time.Minute
 
 var mayNot = pattern.MustCompile(`is forbidden: User "system:serviceaccount:([^":]+):([^":]+)" cannot (\w+) resource "([\w/]+)"(?: in API group "([\w.-]*)")?(?: in the namespace "([\w-]+)")?`)
 
 // Refusal is what the API server says that a service account may not do.
 // In is the namespace of what it asked for; empty: it asked for all of them, or for what has none.
 type Refusal struct{ Namespace, Account, Verb, Resource, Group, In string }
+
+// User is the account as the authorizer names it.
+func (r Refusal) User() string { return "system:serviceaccount:" + r.Namespace + ":" + r.Account }
+
+// Role is what may grant it: what lies in one namespace is granted there (leases of a leader, Secrets).
+func (r Refusal) Role() string {
+	if r.In != "" {
+		return "a Role in namespace " + r.In
+	}
+	return "its ClusterRole"
+}
 
 // CanI are the arguments with which kubectl auth can-i asks for it where it was refused: a Role, as leases have one,
 // never grants it anywhere. What follows a slash there is the name of
@@ -24,7 +44,7 @@ func (r Refusal) CanI() []string {
 	if has {
 		out = append(out, "--subresource="+sub)
 	}
-	out = append(out, "--as=system:serviceaccount:"+r.Namespace+":"+r.Account)
+	out = append(out, "--as="+r.User())
 	if r.In != "" {
 		return append(out, "-n", r.In)
 	}
@@ -38,4 +58,34 @@ func RefusedIn(text string) (Refusal, bool) {
 		return Refusal{}, false
 	}
 	return Refusal{Namespace: m[1], Account: m[2], Verb: m[3], Resource: m[4], Group: m[5], In: m[6]}, true
+}
+
+// Denied finds, in the fresh words of a sidecar's containers, what the API server does not let it do that it works
+// with: its lease, the lists without which it does not begin, the objects that it writes. What it may not write down
+// besides (events) keeps it from nothing.
+func Denied(x *snapshot.Index, pods []*corev1.Pod, container string) (Refusal, *corev1.Pod, evidence.Answer) {
+	for _, pod := range pods {
+		for l := range evidence.Lines(x.LogsOf(pod.Namespace, pod.Name)) {
+			if l.Previous || !strings.Contains(l.Container, container) || !strings.Contains(l.Text, "is forbidden: User") || !l.Within(x, fresh) {
+				continue
+			}
+			if r, ok := RefusedIn(l.Text); ok && r.matters() {
+				return r, pod, evidence.Yes(l.Evidence()).With(r.says(x)...)
+			}
+		}
+	}
+	return Refusal{}, nil, evidence.No()
+}
+
+// Stops tells whether nothing at all is done without it: who may not lead or list does not begin.
+func (r Refusal) Stops() bool {
+	return r.Verb == "list" || r.Verb == "watch" || r.Resource == "leases" || r.Resource == "endpoints" // locks of leaders, new and old
+}
+
+func (r Refusal) matters() bool { return !strings.HasPrefix(r.Resource, "events") }
+
+// says quotes what the account's ClusterRoles grant of it.
+func (r Refusal) says(x *snapshot.Index) []report.Evidence {
+	family, _, _ := strings.Cut(r.Resource, "/")
+	return Says(x, r.Namespace, r.Account, family)
 }

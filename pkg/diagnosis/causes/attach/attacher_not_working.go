@@ -40,7 +40,7 @@ var AttacherNotWorking = &diagnosis.Rule{
 
 // attacherBranch finds what the attacher lacks: its right, its pod, its leader, itself.
 func attacherBranch(pl *evidence.Place, a attacher.Attacher, p *diagnosis.Proof) {
-	refused, forbidden := a.Forbidden()
+	way, refused, forbidden := a.Forbidden()
 	lacks, nowhere := a.LacksVerb(), a.Nowhere()
 	why, down := a.Down()
 	w, wants, unmade, empty := a.Empty()
@@ -51,8 +51,8 @@ func attacherBranch(pl *evidence.Place, a attacher.Attacher, p *diagnosis.Proof)
 	step := func(says, words string, state ...evidence.Answer) { does(says, remedy.Words(words), state...) }
 	switch {
 	case forbidden.Yes():
-		p.With["account"], p.With["verb"], p.With["resource"] = refused.User, refused.Verb, refused.Resource
-		step(refused.Says(), "Grant the verb "+refused.Verb+" on "+refused.Resource+" to the ClusterRole of "+refused.User+", as the driver's current manifest does. The attacher succeeds at its next attempt.", forbidden)
+		p.With["account"], p.With["verb"], p.With["resource"] = refused.User(), refused.Verb, refused.Resource
+		does(way, remedy.Check("Grant "+refused.User()+" the verb "+refused.Verb+" on "+refused.Resource+" by "+refused.Role()+", as the driver's current manifest does; the next attempt succeeds. See whether it may by now.", remedy.Kubectl(refused.CanI()...)), forbidden)
 	case lacks.Yes():
 		p.With["account"] = "system:serviceaccount:" + a.Leader.Namespace + ":" + a.Leader.Spec.ServiceAccountName
 		step("roles", "Grant patch on volumeattachments/status to the ClusterRole of "+p.With["account"]+", as the driver's current manifest does.", lacks)

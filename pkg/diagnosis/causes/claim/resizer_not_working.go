@@ -37,8 +37,11 @@ func resizerMute(pl *evidence.Place, resizer csi.Sidecar, driver string, wish cl
 	kind, none := claims.Unexpandable(pl)
 	accountNS, account := resizer.Account()
 	lacking, lacks := rbac.Lacks(pl.X, accountNS, account, "persistentvolumeclaims", resizerRights...)
-	forbidden, down := resizer.Forbidden(), evidence.Any(resizer.Down(), resizer.LeaseOld("external-resizer-"+snapshot.DashedDriver(driver)))
-	refused := refusal(forbidden, accountNS, account)
+	down := evidence.Any(resizer.Down(), resizer.LeaseOld("external-resizer-"+snapshot.DashedDriver(driver)))
+	refused, forbidden := resizer.Denied()
+	if !forbidden.Yes() {
+		refused = rbac.Refusal{Namespace: accountNS, Account: account, Verb: "patch", Resource: "persistentvolumeclaims/status"}
+	}
 	p := &diagnosis.Proof{
 		Subject: diagnosis.ObjectSubject("PersistentVolumeClaim", ns, claim),
 		With: words.Fields{"claim": ns + "/" + claim, "want": wish.Want, "got": wish.Got, "driver": driver,
@@ -55,7 +58,7 @@ func resizerMute(pl *evidence.Place, resizer csi.Sidecar, driver string, wish cl
 	case forbidden.Yes() || lacks.Yes():
 		p.Says, p.Waiting = "forbidden", false
 		p.State = append([]evidence.Answer{evidence.Any(forbidden.With(lacks.Facts()...), lacks)}, p.State...)
-		check = remedy.Check("See what the resizer may do; then grant its ClusterRole what the current manifest of the driver grants.", remedy.Kubectl(refused.CanI()...))
+		check = remedy.Check("See what the resizer may do; then let "+refused.Role()+" grant what the current manifest of the driver grants.", remedy.Kubectl(refused.CanI()...))
 	case resizer.Where() == "":
 		p.Says, p.AtMost = "absent", report.Likely
 		p.State = append(unserved(wish), resizer.Absent())
@@ -82,14 +85,4 @@ func unserved(wish claims.Wish) []evidence.Answer {
 		return []evidence.Answer{wish.Begun}
 	}
 	return wish.Unserved
-}
-
-// refusal is what the resizer's log says that its account may not do, else the first thing that it has to.
-func refusal(forbidden evidence.Answer, namespace, account string) rbac.Refusal {
-	for _, e := range forbidden.Facts() {
-		if r, ok := rbac.RefusedIn(e.Text); ok {
-			return r
-		}
-	}
-	return rbac.Refusal{Namespace: namespace, Account: account, Verb: "patch", Resource: "persistentvolumeclaims/status"}
 }
