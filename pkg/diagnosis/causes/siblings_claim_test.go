@@ -26,6 +26,15 @@ func unscheduled(w *world, message string) *world {
 	return w.Event("Pod", "web-0", sketch.UID+"00", "FailedScheduling", "default-scheduler", "", "2026-01-02T11:58:00Z", message)
 }
 
+// roomOn publishes room for the claim on n3 alone, which the scheduler keeps the pod off.
+func roomOn(more string) *world {
+	w := unscheduled(pendingClaim(vol("topolvm.io", "x", ""), "WaitForFirstConsumer", anno("topolvm.io")), "0/3 nodes are available: 1 node(s) had untolerated taint {gpu: }, 2 node(s) did not have enough free storage. preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling.")
+	for i, room := range []string{"1Gi", "2Gi", "90Gi"} {
+		w.Add(fmt.Sprintf("apiVersion: storage.k8s.io/v1\nkind: CSIStorageCapacity\nmetadata: {namespace: kube-system, name: csisc-%[1]d}\nstorageClassName: fast\ncapacity: %[2]s\nmaximumVolumeSize: %[2]s\nnodeTopology: {matchLabels: {kubernetes.io/hostname: n%[1]d}}\n", i+1, room))
+	}
+	return w.EditIn("name: n3,", "podCIDR: 10.42.13.0/24", "podCIDR: 10.42.13.0/24"+more)
+}
+
 func pvcEvent(w *world, typ, reason, source, message string) *world {
 	w.Event("PersistentVolumeClaim", "data", "c0000000-0000-4000-8000-000000000001", reason, source, "", "2026-01-02T11:59:00Z", message)
 	if typ == "Normal" {
@@ -116,6 +125,8 @@ spec: {holderIdentity: controller-old, leaseDurationSeconds: 15, renewTime: '202
 		{"pf clone smaller", "broken: certain provisioning-failed PersistentVolumeClaim shop/data", failed(pendingClaim(mayastor(), "Immediate", anno("io.openebs.csi-mayastor")).Edit("storageClassName: fast, resources", "storageClassName: fast, dataSource: {kind: PersistentVolumeClaim, name: src}, resources"), "error getting handle for DataSource Type PersistentVolumeClaim by Name src: new PVC request must be greater than or equal in size to the specified PVC data source, requested 10737418240 but source is 21474836480").Waits()},
 		{"pf old and class fixed: past", "broken: likely provisioning-failed PersistentVolumeClaim shop/data", failed(pendingClaim(mayastor(), "Immediate", anno("io.openebs.csi-mayastor")), "rpc error: code = Internal desc = x").Waits().Edit("2026-01-02T11:59:00Z", "2026-01-02T11:35:00Z")},
 		{"pf topolvm: capacity by scheduler", "broken: likely provisioning-failed PersistentVolumeClaim shop/data", unscheduled(pendingClaim(vol("topolvm.io", "x", ""), "WaitForFirstConsumer", anno("topolvm.io")), "0/3 nodes are available: 3 node(s) did not have enough free storage. preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling.")},
+		{"pf topolvm: room on a tainted node", "broken: likely provisioning-failed PersistentVolumeClaim shop/data; possible consumer-unschedulable Pod shop/web-0", roomOn(", taints: [{key: gpu, effect: NoSchedule}]")},
+		{"pf topolvm: room where it may run, published meanwhile", "broken: possible consumer-unschedulable Pod shop/web-0; unexplained claim-pending; unexplained pod-waiting-for-volume", roomOn("")},
 		{"pf topolvm: resource of the driver", "broken: likely provisioning-failed PersistentVolumeClaim shop/data; possible consumer-unschedulable Pod shop/web-0", unscheduled(pendingClaim(vol("topolvm.io", "x", ""), "WaitForFirstConsumer", anno("topolvm.io")), "0/3 nodes are available: 1 Insufficient cpu, 2 Insufficient topolvm.io/capacity.")},
 		{"cu topolvm: words of an extender", "broken: likely consumer-unschedulable Pod shop/web-0", unscheduled(pendingClaim(vol("topolvm.io", "x", ""), "WaitForFirstConsumer", anno("topolvm.io")), "0/3 nodes are available: 3 out of VG free space.")},
 		{"cu topolvm: nodes alone", "broken: certain consumer-unschedulable Pod shop/web-0", unscheduled(pendingClaim(vol("topolvm.io", "x", ""), "WaitForFirstConsumer", anno("topolvm.io")), "0/3 nodes are available: 1 Insufficient example.com/gpu, 2 node(s) had taint {a: b}, that the pod did not tolerate. preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling.")},

@@ -7,6 +7,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
@@ -65,14 +67,28 @@ func published(x *snapshot.Index, driver string) evidence.Answer {
 	return evidence.When(d.Spec.StorageCapacity == nil || *d.Spec.StorageCapacity)
 }
 
-// roomy tells whether a published capacity of the class could hold the claim.
+// roomy tells whether a published capacity of the class could hold the claim, on a node where a pod that waits for it may run.
 func roomy(x *snapshot.Index, v *snapshot.Volume) bool {
 	want := v.Claim.Spec.Resources.Requests[corev1.ResourceStorage]
 	return slices.ContainsFunc(x.Cluster.Capacities, func(c *storagev1.CSIStorageCapacity) bool {
 		if c.StorageClassName != v.Class.Name || c.Capacity == nil || c.Capacity.Cmp(want) < 0 {
 			return false
 		}
-		return c.MaximumVolumeSize == nil || c.MaximumVolumeSize.Cmp(want) >= 0
+		return (c.MaximumVolumeSize == nil || c.MaximumVolumeSize.Cmp(want) >= 0) && open(x, v, c)
+	})
+}
+
+// open tells whether a segment of the storage has a node that a pod which waits for the claim is not kept off.
+func open(x *snapshot.Index, v *snapshot.Volume, c *storagev1.CSIStorageCapacity) bool {
+	segment, err := metav1.LabelSelectorAsSelector(c.NodeTopology)
+	if err != nil || len(x.Cluster.Nodes) == 0 {
+		return true
+	}
+	return slices.ContainsFunc(x.Cluster.Nodes, func(n *corev1.Node) bool {
+		return n != nil && segment.Matches(labels.Set(n.Labels)) && (len(v.Waiting()) == 0 || slices.ContainsFunc(v.Waiting(), func(w *snapshot.Consumer) bool {
+			_, off := snapshot.WhyPodNotOn(&w.Pod.Spec, n)
+			return !off && !n.Spec.Unschedulable
+		}))
 	})
 }
 
