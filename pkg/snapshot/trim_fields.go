@@ -142,7 +142,7 @@ var readFields = map[string][]string{
 	"k8s.io/api/storage/v1.CSINode":                        {"ObjectMeta", "Spec"},
 	"k8s.io/api/storage/v1.CSINodeDriver":                  {"Allocatable", "Name", "NodeID", "TopologyKeys"},
 	"k8s.io/api/storage/v1.CSINodeSpec":                    {"Drivers"},
-	"k8s.io/api/storage/v1.CSIStorageCapacity":             {"Capacity", "MaximumVolumeSize", "ObjectMeta", "StorageClassName"},
+	"k8s.io/api/storage/v1.CSIStorageCapacity":             {"Capacity", "MaximumVolumeSize", "NodeTopology", "ObjectMeta", "StorageClassName"},
 	"k8s.io/api/storage/v1.StorageClass":                   {"AllowVolumeExpansion", "AllowedTopologies", "ObjectMeta", "Parameters", "Provisioner", "VolumeBindingMode"},
 	"k8s.io/api/storage/v1.VolumeAttachment":               {"ObjectMeta", "Spec", "Status"},
 	"k8s.io/api/storage/v1.VolumeAttachmentSource":         {"InlineVolumeSpec", "PersistentVolumeName"},

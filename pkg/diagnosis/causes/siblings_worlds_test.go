@@ -186,6 +186,33 @@ func TestSiblingsOfDRBD(t *testing.T) {
 		"other words":                 {drbdDevice(fails(linstor(), "mount failed: exit status 32"), "n1"), stageUnknown},
 		"there is no device":          {fails(linstor(), medium).Entries("n1", "proc/modules", "drbd 28672 0 - Live 0x0"), stageUnknown},
 	})
+	const res, reader, other = "drbd pvc-77aa", "Peer may not become primary while device is opened read-only", "Multiple primaries not allowed by config"
+	peer := func(ago string, lines ...string) *world { // n1 is declined by n2, whose kernel says these lines
+		w := drbdDevice(drbdDevice(fails(linstor(), "couldn't create ext4 filesystem on /dev/drbd1000: Read-only file system while setting up superblock"), "n1"), "n2")
+		for i := range lines {
+			lines[i] = ago + "|" + res + lines[i]
+		}
+		return w.Kernel("n1", ago+"|"+res+": Declined by peer n2 (id: 1), see the kernel log there", ago+"|"+res+": Auto-promote failed: State change was refused by peer node (-10)").Kernel("n2", lines...)
+	}
+	opens := func(w *world, comm, unit, dev string) *world {
+		return w.Entries("n2", "proc/751/comm", comm, "proc/751/cgroup", "0::/system.slice/"+unit, "proc/751/cmdline", comm+"␀", "proc/751/ns/mnt", "@link mnt:[4026531841]",
+			"proc/751/stat", "751 ("+comm+") S 1 751 751 0 -1 4194560 0 0 0 0 10 10 0 0 20 0 1 0 1000 0 0 18446744073709551615", "proc/751/status", "Name:\t"+comm+"\nState:\tS (sleeping)\nTgid:\t751\nPid:\t751\nPPid:\t1\nUid:\t0\t0\t0\t0\nNSpid:\t751",
+			"proc/751/fd/9", "@link /dev/drbd"+dev[4:], "proc/751/fdinfo/9", "pos:\t0\nflags:\t0104000\nmnt_id:\t24", "@dev/proc/751/fd/9", dev)
+	}
+	const holder, likely, declined = "broken: certain device-held-by-process Process n2/751", "broken: likely device-held-by-process Process n2/751", "broken: certain drbd-state-blocks Device n2/147:1000"
+	refuses, holds := ": State change failed: "+reader, "/0 drbd1000: Held open by "
+	showEach(t, map[string]shown{
+		"multipathd has it open at the peer":        {opens(peer("60", refuses, holds+"multipathd(751)"), "multipathd", "multipathd.service", "147:1000"), holder},
+		"a thread of an agent":                      {opens(peer("60", holds+"backupd(799)", refuses), "backupd", "backupd.service", "147:1000"), holder},
+		"no name is said":                           {opens(peer("60", refuses), "multipathd", "multipathd.service", "147:1000"), likely},
+		"the peer's log was not read":               {opens(peer("60"), "multipathd", "multipathd.service", "147:1000").Entries("n2", "@kmsg", "@error EPERM"), likely},
+		"another one is named":                      {opens(peer("60", refuses, holds+"blkid(4711)"), "multipathd", "multipathd.service", "147:1000"), declined},
+		"it has another device open":                {opens(peer("60", refuses, holds+"multipathd(751)"), "multipathd", "multipathd.service", "147:1001"), declined},
+		"the peer declines for another reason":      {opens(peer("60", ": State change failed: "+other), "multipathd", "multipathd.service", "147:1000"), declined},
+		"nobody looked at the peer":                 {peer("60").Unprobed("n2", "PodRejected"), "broken: likely drbd-state-blocks Device n2/147:1000"},
+		"it was refused an hour ago":                {opens(peer("3600", refuses, holds+"multipathd(751)"), "multipathd", "multipathd.service", "147:1000"), stageUnknown},
+		"the node became Primary after the refusal": {opens(peer("60", refuses, holds+"multipathd(751)"), "multipathd", "multipathd.service", "147:1000").Kernel("n1", "50|"+res+": role( Secondary -> Primary )"), stageUnknown},
+	})
 }
 
 // TestSiblingsOfWindows: what a node with Windows says of a share.

@@ -12,7 +12,8 @@ import (
 
 // Held is one way in which a node or a process of it keeps a device.
 type Held struct {
-	Kind    string // target, swap, mount, exclusive, busy, open, openDevice, stranger, loop, child
+	Kind    string // target, swap, mount, exclusive, busy, open, openDevice, stranger, loop, child, peer
+	Node    string // where it is, if not on the place's node
 	Subject probes.Dev
 	Dev     probes.Dev // what is mounted or open
 	Path    string     // of the target, the swap area or the loop's file, or the mount point

@@ -17,9 +17,12 @@ import (
 // failed" when somebody opens the device, behind "State change failed" when a command asks or
 // the module is of version 8.
 var (
-	secondPrimary = []string{"Multiple primaries not allowed by config", "State change was refused by peer node"}
+	secondPrimary = []string{"Multiple primaries not allowed by config", byPeer}
 	noData        = []string{"Need access to UpToDate data"}
 )
+
+// byPeer is what it says when a peer declines; the reason stands in the log of that one.
+const byPeer = "State change was refused by peer node"
 
 // dataless is what it says when a request met no copy at all (drbd_req.c).
 const dataless = "IO ERROR: neither local nor remote data"

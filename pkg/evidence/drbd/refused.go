@@ -19,6 +19,9 @@ func (r Resource) Refused(pl *evidence.Place) (is, sure evidence.Answer) {
 	is = pl.Refused().Say(func(t evidence.Text) bool {
 		return !t.Ordinary && (t.Node == "" || t.Node == pl.Node) && evidence.ContainsAny(t.Raw, refusals...)
 	})
+	if peer, _ := r.Declined(pl.X); peer != "" && !r.Dev.IsZero() {
+		return evidence.No(), evidence.No() // a word of a peer
+	}
 	if own := r.denied(pl.X, slices.Concat(secondPrimary, noData)); own.Yes() && r.Fails(pl).Yes() {
 		is = own
 	}

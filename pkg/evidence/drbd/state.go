@@ -39,6 +39,7 @@ type Resource struct {
 	// errors are sentences that DRBD calls an error, takenOut the peers that a command took out last.
 	errors   []line
 	takenOut map[string]bool
+	held     []line // who has it open, as the kernel names them when it refuses for that
 }
 
 type line struct {
@@ -79,10 +80,14 @@ func ResourceOf(pl *evidence.Place) (Resource, bool) {
 				r.takenOut[m[3]] = x.to == "Disconnecting" && slices.ContainsFunc(commands, func(c string) bool { return strings.HasSuffix(m[4], c) })
 			}
 		}
+		if strings.HasPrefix(m[4], holds) {
+			x.to = m[4]
+			r.held = append(r.held, x)
+		}
 		if len(transitions) == 0 && l.Priority <= 3 { // KERN_ERR and worse
 			r.errors = append(r.errors, x)
 		}
-		for _, s := range []string{"Auto-promote failed", "State change failed", "Declined by peer", "Split-Brain detected", "need ", rejected, dataless} {
+		for _, s := range []string{"Auto-promote failed", "State change failed", declines, "Split-Brain detected", "need ", rejected, dataless} {
 			if strings.Contains(m[4], s) {
 				x.to = m[4]
 				r.shout[s] = x

@@ -3,13 +3,13 @@ package device
 import (
 	"cmp"
 	"strconv"
-	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/disk"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/drbd"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/filesystem"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/volume"
@@ -36,30 +36,8 @@ var DeviceHeldByProcess = &diagnosis.Rule{
 		if t, ok := disk.TowerOf(pl); ok && t.Found {
 			own, held = t.Device.Dev, t.HeldBy(released, evidence.When(volume.Awaited(pl.X, pl.Volume, pl.Node)), volume.Fails(pl))
 		}
-		for _, h := range held {
-			p := &diagnosis.Proof{
-				Subject: diagnosis.DeviceSubject(pl.Node, h.Subject), Says: h.Kind, AtMost: h.AtMost,
-				With: words.Fields{"node": pl.Node, "volume": volume.Name(pl.Volume), "number": h.Subject.String(), "why": cmp.Or(h.Why, why),
-					"mounted": h.Dev.String(), "path": h.Path, "entry": h.Entry, "process": "", "of": "", "name": "", "target": "", "by": ""},
-				State:      []evidence.Answer{h.Is},
-				Last:       []evidence.Answer{h.Last, whole.Nothing()},
-				LookAlikes: []diagnosis.LookAlike{{Cause: "device-renumbered", Is: disk.Renumbered(pl, h.Subject)}},
-			}
-			if h.Holder != nil {
-				p.With["process"], p.With["name"], p.With["of"], p.With["target"], p.With["by"] = strconv.Itoa(h.Holder.Process.PID), h.Holder.Process.Comm, pods.Whose(h.Holder.Who), h.Holder.Descriptor.Target, h.Holder.Descriptor.Path
-				p.Subject, p.Steps = diagnosis.ProcessSubject(pl.Node, h.Holder.Process.PID), []remedy.Step{remedy.EndHolder(pl.Node, h.Holder.Who)}
-				p.LookAlikes = append(p.LookAlikes, diagnosis.LookAlike{Cause: "the driver's own tool at its work", Is: filesystem.OfDriver(pl, h.Holder.Process.PID)})
-				if h.Holder.Who.Pod != nil {
-					p.Subject = diagnosis.PodSubject(h.Holder.Who.Pod)
-				}
-			}
-			if h.Why != "" {
-				p.Breaks = []diagnosis.Step{diagnosis.Publishing}
-			}
-			if end, known := endHeld[h.Kind]; known {
-				p.Steps = []remedy.Step{remedy.Words(strings.NewReplacer("{node}", pl.Node, "{path}", h.Path, "{loop}", h.Entry, "{pid}", p.With["process"]).Replace(end))}
-			}
-			p.Device(pl.Node, h.Dev)
+		for _, h := range append(held, drbd.OpenAtPeer(pl)...) {
+			p := isHeld(pl, h, cmp.Or(h.Why, why))
 			if !own.IsZero() {
 				p.Device(pl.Node, own)
 			}
@@ -69,12 +47,32 @@ var DeviceHeldByProcess = &diagnosis.Rule{
 	},
 }
 
-// endHeld is how a node lets go what no process holds, or that of a pod which is gone.
-var endHeld = map[string]string{
-	"target":   "Remove this backstore on node {node} through whoever configured it (targetcli, nvmetcli, a storage agent), after its initiators have logged out.",
-	"swap":     "Switch this swap area off on node {node} (swapoff of exactly {path}) and remove it from /etc/fstab and from units. What lay on the volume before the swap area was made is lost.",
-	"mount":    "Find out who mounted {path} (fstab, a unit, a person) and what uses it; then unmount exactly that path on node {node} and remove the entry.",
-	"child":    "Find out who mounted {path} (fstab, a unit, a person) and what uses it; then unmount exactly that path on node {node} and remove the entry.",
-	"loop":     "Find out who made {loop} on node {node} and whether what is on it is mounted or in use; let that program end it (unmount first, then losetup -d of exactly this device). The kubelet then unmounts the volume at its next attempt.",
-	"stranger": "Make sure that the container of process {pid} on node {node} may end, then stop it through the container runtime (crictl stop) or restart the kubelet there, which ends containers of pods that do not exist.",
+// isHeld is the proof of one way in which a device is kept.
+func isHeld(pl *evidence.Place, h disk.Held, why string) *diagnosis.Proof {
+	if h.Node != "" {
+		pl = pl.On(h.Node)
+	}
+	p := &diagnosis.Proof{
+		Subject: diagnosis.DeviceSubject(pl.Node, h.Subject), Says: h.Kind, AtMost: h.AtMost,
+		With: words.Fields{"node": pl.Node, "volume": volume.Name(pl.Volume), "number": h.Subject.String(), "why": why,
+			"mounted": h.Dev.String(), "path": h.Path, "entry": h.Entry, "process": "", "of": "", "name": "", "target": "", "by": ""},
+		State:      []evidence.Answer{h.Is},
+		Last:       []evidence.Answer{h.Last, pl.Tables(probes.Block, probes.Mounts, probes.Descriptors).Nothing()},
+		LookAlikes: []diagnosis.LookAlike{{Cause: "device-renumbered", Is: disk.Renumbered(pl, h.Subject)}},
+		Steps:      remedy.EndHeld(pl.Node, h),
+	}
+	if h.Holder != nil {
+		p.With["process"], p.With["name"], p.With["of"], p.With["target"], p.With["by"] = strconv.Itoa(h.Holder.Process.PID), h.Holder.Process.Comm, pods.Whose(h.Holder.Who), h.Holder.Descriptor.Target, h.Holder.Descriptor.Path
+		p.Subject = diagnosis.ProcessSubject(pl.Node, h.Holder.Process.PID)
+		p.LookAlikes = append(p.LookAlikes, diagnosis.LookAlike{Cause: "the driver's own tool at its work", Is: filesystem.OfDriver(pl, h.Holder.Process.PID)})
+		if h.Holder.Who.Pod != nil {
+			p.Subject = diagnosis.PodSubject(h.Holder.Who.Pod)
+		}
+	}
+	if h.Why != "" {
+		p.Breaks = []diagnosis.Step{diagnosis.Publishing}
+	}
+	p.At(pl.Node)
+	p.Device(pl.Node, h.Dev)
+	return p
 }

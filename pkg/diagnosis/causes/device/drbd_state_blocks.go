@@ -31,48 +31,28 @@ var DRBDStateBlocks = &diagnosis.Rule{
 		} else if !ok {
 			return nil
 		}
-		p := &diagnosis.Proof{
-			Subject: diagnosis.DeviceSubject(pl.Node, r.Dev),
-			With:    words.Fields{"node": pl.Node, "resource": r.Name, "device": r.Dev.String(), "minor": strconv.FormatUint(uint64(r.Dev.Minor), 10), "peer": "", "volume": pl.Volume.PVName()},
-		}
-		fails, tainted := r.Fails(pl), drbd.Tainted(pl)
-		why, suspended := r.Suspended(pl.X)
-		if fails.No() {
-			fails = suspended // whoever reads or writes it waits
-		}
-		peer, primary, second := r.PrimaryAt(pl)
-		copyless, wanted := r.NoGoodCopy(pl.X)
-		state := primary
-		switch {
-		case primary.Yes():
-			p.Says, p.With["peer"], p.Subject = "primary", peer, diagnosis.DeviceSubject(peer, r.Dev)
-			p.Last = []evidence.Answer{r.Quiet(pl, peer), second}
-			p.At(peer)
-		case r.Split().Yes():
-			p.Says, state = "split", r.Split()
-		case r.NoQuorum().Yes():
-			p.Says, state = "quorum", r.NoQuorum()
-		case copyless.Yes():
-			p.Says, state, p.Last = "copy", copyless, []evidence.Answer{wanted}
-		case r.Writes(pl.X).Yes():
-			state = r.Writes(pl.X)
-			p.Says, p.Last, fails = "writes", []evidence.Answer{r.Secondary()}, state
-		case suspended.Yes():
-			p.Says, state, p.With["why"] = "suspended", suspended, why
-		default:
+		b, blocked := r.Blocked(pl)
+		if !blocked {
 			if _, peers := drbd.LostPeers(pl, r); r.InUse(pl).Yes() {
 				return []*diagnosis.Proof{diagnosis.Rest(peers)}
 			}
 			return diagnosis.Open(pl, probes.KernelLog)
 		}
-		p.Steps = remedy.DRBDBack(pl.X, pl.Node, r.Name, p.Says)
-		if used := r.InUse(pl); p.Says == "split" && fails.No() && used.Yes() { // it works, without its copy
-			p.Says, p.Severity, p.Breaks, fails = "apart", report.Degraded, []diagnosis.Step{diagnosis.Replicating}, used
+		p := &diagnosis.Proof{
+			Subject: diagnosis.DeviceSubject(cmp.Or(b.Peer, pl.Node), r.Dev), Says: b.Kind,
+			With:       words.Fields{"node": pl.Node, "resource": r.Name, "device": r.Dev.String(), "minor": strconv.FormatUint(uint64(r.Dev.Minor), 10), "peer": b.Peer, "why": b.Why, "volume": pl.Volume.PVName()},
+			State:      []evidence.Answer{b.State, b.Fails},
+			Last:       b.Last,
+			LookAlikes: []diagnosis.LookAlike{{Cause: "device-held-by-process", Is: b.Held}},
+			Steps:      remedy.DRBDBack(pl.X, pl.Node, r.Name, b.Kind),
 		}
-		p.State = []evidence.Answer{state, fails}
-		if tainted.Yes() {
+		if b.Degrades {
+			p.Severity, p.Breaks = report.Degraded, []diagnosis.Step{diagnosis.Replicating}
+		}
+		if tainted := drbd.Tainted(pl); tainted.Yes() {
 			p.Hint = tainted
 		}
+		p.At(b.Peer)
 		p.Device(pl.Node, r.Dev)
 		return []*diagnosis.Proof{p}
 	},
