@@ -238,6 +238,12 @@ func (v *Volume) SpecName(c *Consumer) string {
 	return v.migratedTo + "-" + id
 }
 
+// Named tells whether a directory of the kubelet carries its name for the volume: the PV's, or that of a pod which
+// names the volume in its own template.
+func (v *Volume) Named(p VolumePath) bool {
+	return p.PV != "" && p.PV == v.PVName() || v.pathOfInline(p)
+}
+
 // pathOfInline tells whether a path is that of a consumer that names the volume in its own
 // template: it carries the kubelet's name for it, with "~" for a slash.
 func (v *Volume) pathOfInline(p VolumePath) bool {

@@ -173,7 +173,7 @@ func pathIsOf(view *NodeView, m VolumeMount, v *Volume) bool {
 	switch {
 	case p.HandleHash != "":
 		return v.Handle != "" && p.HandleHash == v.stagedHash && (p.Driver == v.Driver || p.Driver == v.CSIName())
-	case p.PV != "" && p.PV == v.PVName(), v.pathOfInline(p):
+	case v.Named(p):
 		return true
 	case p.Kind == Staging && p.Volume != "":
 		return stagedInTree(v, p)

@@ -7,6 +7,13 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/internal/sketch"
 )
 
+// lacksDir has the driver miss the directory of an ephemeral volume below a kubelet's.
+func lacksDir(root string) *world {
+	w := ephemeral(nfs().Waits().Unprobed("n1", "NotRequested"), "certs").Edit("csi: {driver: secrets-store.csi.k8s.io,", "csi: {driver: nfs.csi.k8s.io,")
+	dir := root + strings.TrimPrefix(strings.Replace(w.Publish(0), "pv-data", "certs", 1), "/var/lib/kubelet")
+	return w.FailedMount("MountVolume.SetUp failed for volume \"certs\" : rpc error: code = Internal desc = unable to create target path \"" + dir + "\": mkdir " + dir + ": no such file or directory")
+}
+
 // ephemeral gives web-0 an ephemeral volume of a CSI driver beside its claim.
 func ephemeral(w *world, name string) *world {
 	for _, n := range []string{"1", "2", "3"} {
@@ -90,6 +97,8 @@ func TestSiblingsAgain(t *testing.T) {
 		"crun: a key that is a directory":                            {cannotStart(single(), "container create failed: mount `"+pods+"volume-subpaths/conf/app/1` to `etc/app/app.ini`: Not a directory"), "pod shop/web-0", "broken: certain subpath-type-mismatch Pod shop/web-0"},
 		"an ephemeral volume is not mounted":                         {shared(), "pod shop/web-0", "broken: certain mount-missing-under-pod Pod shop/web-0"},
 		"an ephemeral volume is mounted":                             {shared().Mounts("n1", "0:88 / "+strings.Replace(nfs().Publish(0), "pv-data", "certs", 1)+" ro,relatime shared:88 - tmpfs tmpfs rw,inode64"), "pod shop/web-0", "healthy"},
+		"an ephemeral volume whose directory the plugin lacks":       {lacksDir("/var/snap/microk8s/common/var/lib/kubelet"), "pod shop/web-0", "broken: likely kubelet-root-dir-wrong DaemonSet kube-system/plugin"},
+		"an ephemeral volume whose directory it does have":           {lacksDir("/var/lib/kubelet"), "pod shop/web-0", "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
 		"an ephemeral volume of a class that is not there":           {ephemeral(nfs().Waits(), "certs").Entries("n1", "@dial/10.9.0.5:2049", "ok 1ms").FailedMount("MountVolume.SetUp failed for volume \"certs\" : rpc error: code = Unknown desc = failed to get secretproviderclass shop/app, error: SecretProviderClass.secrets-store.csi.x-k8s.io \"app\" not found"), "pod shop/web-0", "broken: likely volume-source-missing SecretProviderClass shop/app"},
 		"an ephemeral volume, and another object is not there":       {ephemeral(nfs().Waits(), "certs").Entries("n1", "@dial/10.9.0.5:2049", "ok 1ms").FailedMount("MountVolume.SetUp failed for volume \"certs\" : rpc error: code = Unknown desc = failed to get secretproviderclass shop/web, error: SecretProviderClass.secrets-store.csi.x-k8s.io \"web\" not found"), "pod shop/web-0", "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
 		"an ephemeral volume, and the vault refuses":                 {ephemeral(nfs().Waits(), "certs").Entries("n1", "@dial/10.9.0.5:2049", "ok 1ms").FailedMount("MountVolume.SetUp failed for volume \"certs\" : rpc error: code = Unknown desc = failed to mount objects, error: Status=403 Code=\"Forbidden\" Message=\"The user, group or application 'appid=abc' does not have secrets get permission on key vault 'kv'.\""), "pod shop/web-0", "broken: certain csi-credentials-wrong ServiceAccount shop/default"},

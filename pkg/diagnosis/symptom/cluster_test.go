@@ -92,6 +92,20 @@ func (c *cluster) runs() {
 	c.pod.Status.ContainerStatuses[0].State = corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: ago(59 * time.Minute)}}
 }
 
+// ended makes the pod one that ran and is finished.
+func (c *cluster) ended() {
+	c.runs()
+	c.pod.Status.Phase = corev1.PodSucceeded
+	c.pod.Status.ContainerStatuses[0].Ready = false
+	c.pod.Status.ContainerStatuses[0].State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: "Completed", StartedAt: ago(59 * time.Minute), FinishedAt: ago(time.Minute)}}
+}
+
+// hostPath gives the pod a directory of the host, at another place.
+func (c *cluster) hostPath(dir string) {
+	c.pod.Spec.Volumes = append(c.pod.Spec.Volumes, corev1.Volume{Name: "host", VolumeSource: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: dir}}})
+	c.pod.Spec.Containers = []corev1.Container{{Name: c.pod.Status.ContainerStatuses[0].Name, VolumeMounts: []corev1.VolumeMount{{Name: "host", MountPath: "/inside"}}}}
+}
+
 const publish = "/var/lib/kubelet/pods/2c5a7c9e-0000-4000-8000-000000000001/volumes/kubernetes.io~csi/pvc-0a1b2c3d/mount"
 
 // mounted records node new with the volume's mount on sdb.

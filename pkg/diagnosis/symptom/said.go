@@ -8,6 +8,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	evpods "github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -18,6 +19,9 @@ func is(t diagnosis.Text, kinds ...message.Kind) bool { return slices.ContainsFu
 func present(t diagnosis.Text, pod *corev1.Pod, all []diagnosis.Text) bool {
 	if pod != nil && (beforeStart(t) || namesMount(t)) && snapshot.PodServes(pod) {
 		return false // it runs and is Ready: whatever kept it from starting is past
+	}
+	if pod != nil && beforeStart(t) && ranToEnd(pod) {
+		return false // it ran to its end: a kubelet that has dropped it may complain on ("not registered", kubernetes issue 105204)
 	}
 	if pod != nil && (got(pod, t) || t.Reason == "Unhealthy" && snapshot.PodServes(pod) && snapshot.PodCondition(pod, corev1.PodReady).LastTransitionTime.After(t.At)) {
 		return false
@@ -33,6 +37,13 @@ func present(t diagnosis.Text, pod *corev1.Pod, all []diagnosis.Text) bool {
 	}
 	return !slices.ContainsFunc(all, func(o diagnosis.Text) bool {
 		return o.Source == "event" && aboutStep(o) && o.At.After(t.At) && (t.Op != o.Op || o.Fresh)
+	})
+}
+
+// ranToEnd tells whether a pod is finished that had its volumes: a container of it was started.
+func ranToEnd(pod *corev1.Pod) bool {
+	return evpods.Finished(pod).Yes() && slices.ContainsFunc(snapshot.Statuses(pod), func(c corev1.ContainerStatus) bool {
+		return c.State.Terminated != nil && !c.State.Terminated.StartedAt.IsZero()
 	})
 }
 

@@ -109,6 +109,31 @@ var tests = []struct {
 	{"a pod's ConfigMaps never come", func(c *cluster) {
 		c.says("FailedMount", cacheNotSynced, 2*time.Second)
 	}, []string{"mount-failed", "pod-waiting-for-volume"}, nil},
+	{"a kubelet complains of a pod that ran to its end", func(c *cluster) {
+		c.ended()
+		c.says("FailedMount", `MountVolume.SetUp failed for volume "conf" : object "shop"/"conf" not registered`, 2*time.Second)
+	}, nil, []string{"mount-failed"}},
+	{"a pod's time was over before it had its volumes", func(c *cluster) {
+		c.pod.Status.Phase, c.pod.Status.ContainerStatuses = corev1.PodFailed, nil
+		c.says("FailedMount", cacheNotSynced, 2*time.Second)
+	}, []string{"detach-stuck", "mount-failed"}, nil},
+	{"Docker cannot make the source of a mount", func(c *cluster) {
+		c.runs()
+		c.hostPath("/mnt/s3")
+		c.pod.Status.ContainerStatuses[0].State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}}
+		c.pod.Status.ContainerStatuses[0].LastTerminationState.Terminated = &corev1.ContainerStateTerminated{Reason: "ContainerCannotRun",
+			Message: `error while creating mount source path '/mnt/s3': mkdir /mnt/s3: file exists`}
+	}, []string{"mount-failed", "pod-waiting-for-volume"}, nil},
+	{"containerd cannot look at the source of a mount", func(c *cluster) {
+		c.hostPath("/mnt/s3")
+		c.pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: c.pod.Status.ContainerStatuses[0].Name, State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CreateContainerError",
+			Message: `failed to generate container "1a" spec: failed to generate spec: failed to stat "/mnt/s3": stat /mnt/s3: transport endpoint is not connected`}}}}
+	}, []string{"mount-failed", "pod-waiting-for-volume", "volume-io-error"}, nil},
+	{"a container starts a program that lies in the host's directory", func(c *cluster) {
+		c.hostPath("/mnt/s3")
+		c.pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: c.pod.Status.ContainerStatuses[0].Name, State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CreateContainerError",
+			Message: `exec: "/mnt/s3/run": stat /mnt/s3/run: no such file or directory`}}}}
+	}, nil, nil},
 	{"a container loops because a file is mounted onto a directory", func(c *cluster) {
 		c.runs()
 		c.pod.Status.ContainerStatuses[0].State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}}

@@ -29,7 +29,7 @@ func carriers(pl *evidence.Place) []*corev1.Pod {
 	out := []*corev1.Pod{plugin}
 	for _, p := range pl.X.PodsOn(pl.Node) {
 		made := p.Namespace == plugin.Namespace && p.Labels["app.kubernetes.io/name"] == "juicefs-mount" || p.Namespace == s3Mounts && strings.Contains(pl.Volume.CSIName(), "s3")
-		if made && p != plugin && (strings.Contains(p.Name, pl.Volume.Handle) || strings.Contains(p.Name, pl.Volume.PVName()) || p.Namespace == s3Mounts) {
+		if made && p != plugin && (evidence.ContainsAny(p.Name, evidence.Keep([]string{pl.Volume.Handle, pl.Volume.PVName()}, func(s string) bool { return s != "" })...) || p.Namespace == s3Mounts) {
 			out = append(out, p)
 		}
 	}

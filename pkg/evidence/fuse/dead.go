@@ -35,7 +35,7 @@ func MountsOf(pl *evidence.Place) Mounts {
 	if pl.View == nil {
 		return out
 	}
-	for _, m := range pl.VolumePaths() {
+	for _, m := range slices.Concat(pl.VolumePaths(), below(pl)) {
 		if !is(m.Mount.FSType) {
 			continue
 		}
@@ -49,6 +49,23 @@ func MountsOf(pl *evidence.Place) Mounts {
 	}
 	return out
 }
+
+// below are the mounts on which paths of the host lie that the runtime could not use for a container of the place's pod.
+func below(pl *evidence.Place) []snapshot.VolumeMount {
+	if pl.Pod == nil || pl.View.Init == nil {
+		return nil
+	}
+	var out []snapshot.VolumeMount
+	for _, b := range pods.BadMounts(pl) {
+		if m := pl.View.Containing(b.HostPath); b.HostPath != "" && m != nil {
+			out = append(out, snapshot.VolumeMount{Use: snapshot.Use{NS: pl.View.Init, Mount: *m}, Path: snapshot.VolumePath{PodUID: string(pl.Pod.UID), Volume: b.Volume}})
+		}
+	}
+	return out
+}
+
+// OnHost tells whether a mount is none of a volume, but one that somebody made at a path of the host.
+func OnHost(m snapshot.VolumeMount) bool { return m.Path.Kind == "" }
 
 // Gone asks whether the process behind the volume's mount is dead: the kernel then answers
 // ENOTCONN for ever (fuse_abort_conn in fs/fuse/dev.c).
@@ -105,11 +122,16 @@ func Said(pl *evidence.Place) (said, named evidence.Answer) {
 			continue
 		}
 		said = evidence.Yes(t.Evidence())
-		if inPath(t.Raw, pl.Volume.PVName()) || inPath(t.Raw, pl.Volume.CSIHandle()) || strings.Contains(t.Raw, "/globalmount") || pods.Inside(pl.Volume, t) {
+		if slices.ContainsFunc(names(pl), func(n string) bool { return inPath(t.Raw, n) }) || inPath(t.Raw, pl.Volume.CSIHandle()) || strings.Contains(t.Raw, "/globalmount") || pods.Inside(pl.Volume, t) {
 			return said, said
 		}
 	}
 	return said, named
+}
+
+// names are those of the kubelet for the volume.
+func names(pl *evidence.Place) []string {
+	return evidence.Each(pl.Volume.Consumers, pl.Volume.SpecName)
 }
 
 // inPath tells whether a text has a path with an element of a name.

@@ -18,7 +18,7 @@ type Need struct {
 	At     *evidence.Place
 	Driver string
 	Plugin *corev1.Pod
-	Volume *snapshot.Volume // nil for one that stands in the pod itself
+	Volume *snapshot.Volume
 	Wanted evidence.Answer  // it is needed now
 }
 
@@ -48,11 +48,6 @@ func NeedsOf(pl *evidence.Place) []Need {
 	}
 	for _, v := range pl.X.VolumesOfPod(pl.Pod) {
 		out = add(out, Need{At: pl, Driver: v.CSIName(), Volume: v, Wanted: wanted(pl)})
-	}
-	for _, v := range pl.Pod.Spec.Volumes {
-		if v.CSI != nil {
-			out = add(out, Need{At: pl, Driver: v.CSI.Driver, Wanted: wanted(pl)})
-		}
 	}
 	return out
 }

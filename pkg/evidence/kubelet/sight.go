@@ -172,7 +172,7 @@ func (s Sight) path(p string) bool {
 	if v.Kind == snapshot.Staging && v.HandleHash != "" {
 		return v.HandleHash == fmt.Sprintf("%x", sha256.Sum256([]byte(s.volume.Handle)))
 	}
-	return v.PV != "" && v.PV == s.volume.PVName()
+	return s.volume.Named(v)
 }
 
 // real is a path of the kubelet without the link that its directory may be.

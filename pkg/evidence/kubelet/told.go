@@ -21,15 +21,14 @@ func Vanished(pl *evidence.Place, v *snapshot.Volume, plugin *corev1.Pod) (root 
 	}
 	for _, t := range pl.Refused() {
 		before, _, gone := strings.Cut(t.Raw, ": no such file or directory")
-		below, p := "/pods/", lastPath(before)
-		fits := strings.HasSuffix(strings.TrimSuffix(p, "/mount"), "/volumes/kubernetes.io~csi/"+v.PVName())
+		below, p, kind := "/pods/", lastPath(before), snapshot.Publish
 		if strings.Contains(before, "MapVolume.EvalHostSymlinks failed") {
-			below, fits = "/plugins/kubernetes.io/csi/", strings.Contains(p, "/volumeDevices/publish/"+v.PVName()+"/")
-		}
-		if !fits || !gone {
-			continue
+			below, kind = "/plugins/kubernetes.io/csi/", snapshot.BlockPublish
 		}
 		root, _, _ = strings.Cut(p, below)
+		if vp, ok := snapshot.ParseVolumePath(root, p); !ok || !gone || vp.Kind != kind || !v.Named(vp) {
+			continue
+		}
 		s := Sight{pl, plugin, v, path.Clean(root)}
 		if view := pl.X.View(pl.Node); !known(pl.X, view) {
 			seen = unseenRoot(pl.Node)

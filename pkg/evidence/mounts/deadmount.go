@@ -67,7 +67,7 @@ func deadInside(x *snapshot.Index, v *snapshot.Volume, view *snapshot.NodeView, 
 				if now, ok := x.DeviceOn(v, view.Name); ok {
 					d.Now = &now
 				}
-				inside := snapshot.VolumeMount{Use: snapshot.Use{NS: ns, Mount: m}, Path: snapshot.VolumePath{Kind: snapshot.Publish, PodUID: string(c.Pod.UID), PV: v.PVName()}}
+				inside := snapshot.VolumeMount{Use: snapshot.Use{NS: ns, Mount: m}, Path: snapshot.VolumePath{Kind: snapshot.Publish, PodUID: string(c.Pod.UID), PV: v.SpecName(c)}}
 				if d.judge(x, inside) {
 					d.Mounts = []snapshot.VolumeMount{inside}
 					out = append(out, d)

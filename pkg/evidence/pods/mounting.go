@@ -97,12 +97,20 @@ func blamed(pod *corev1.Pod, container string, t evidence.Text) (BadMount, bool)
 			at := target != "" && len(m.MountPath) > 1 && (target == m.MountPath || strings.HasSuffix(target, strings.TrimSuffix(m.MountPath, "/")))
 			prepared := sub != "" && t.Is(message.SubPathFailed) && strings.Contains(t.Raw, `volumeMount "`+m.Name+`"`)
 			read := sub != "" && target == "" && t.Is(message.IsADir) && strings.Contains(t.Raw, m.MountPath+": is a directory")
-			if (at || prepared || read || lacksVariable(m, t)) && (sub != "" || single || host != "") {
+			if (at || prepared || read || lacksVariable(m, t) || sub == "" && lacksSource(host, t)) && (sub != "" || single || host != "") {
 				return BadMount{Container: container, Volume: m.Name, Path: m.MountPath, SubPath: sub, Said: t, HostPath: host}, true
 			}
 		}
 	}
 	return BadMount{}, false
+}
+
+// lacksSource tells whether a runtime could not find or make a path of the host before it made the container: Docker
+// "error while creating mount source path", containerd "failed to mkdir" or "failed to stat", CRI-O "failed to resolve symlink".
+func lacksSource(host string, t evidence.Text) bool {
+	words := strings.FieldsFunc(t.Raw, func(r rune) bool { return strings.ContainsRune(" `'\"\\:,;()", r) })
+	i := slices.Index(words, strings.TrimSuffix(host, "/"))
+	return i > 0 && len(host) > 1 && slices.Contains([]string{"path", "mkdir", "stat", "lstat", "symlink"}, words[i-1])
 }
 
 // lacksVariable tells whether a text is kubelet's refusal to expand a subPathExpr: the container has no variable

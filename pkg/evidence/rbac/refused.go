@@ -15,7 +15,7 @@ import (
 // fresh is how old the words of a sidecar may be that is still refused: it asks again every few seconds to minutes.
 const fresh = 10 * time.Minute
 
-var mayNot = pattern.MustCompile(`is forbidden: User "system:serviceaccount:([^":]+):([^":]+)" cannot (\w+) resource "([\w/]+)"(?: in API group "([\w.-]*)")?(?: in the namespace "([\w-]+)")?`)
+var mayNot = pattern.MustCompile(`forbidden: User "system:serviceaccount:([^":]+):([^":]+)" cannot (\w+) resource "([\w/]+)"(?: in API group "([\w.-]*)")?(?: in the namespace "([\w-]+)")?`)
 
 // Refusal is what the API server says that a service account may not do.
 // In is the namespace of what it asked for; empty: it asked for all of them, or for what has none.
@@ -66,7 +66,7 @@ func RefusedIn(text string) (Refusal, bool) {
 func Denied(x *snapshot.Index, pods []*corev1.Pod, container string) (Refusal, *corev1.Pod, evidence.Answer) {
 	for _, pod := range pods {
 		for l := range evidence.Lines(x.LogsOf(pod.Namespace, pod.Name)) {
-			if l.Previous || !strings.Contains(l.Container, container) || !strings.Contains(l.Text, "is forbidden: User") || !l.Within(x, fresh) {
+			if l.Previous || !strings.Contains(l.Container, container) || !strings.Contains(l.Text, "forbidden: User") || !l.Within(x, fresh) {
 				continue
 			}
 			if r, ok := RefusedIn(l.Text); ok && r.matters() {

@@ -28,7 +28,7 @@ var KubeletRootDirWrong = &diagnosis.Rule{
 				State: []evidence.Answer{n.Wanted, r.Differ, csi.NotRegistered(pl, pl.Node, n.Driver), kubelet.Settled(pl.X, n.Plugin)},
 			}
 			out = append(out, rootProof(pl, n, registers, r.Kubelet))
-			if s, ok := kubelet.SightOf(pl, n.Volume, n.Plugin); ok && n.Volume != nil {
+			if s, ok := kubelet.SightOf(pl, n.Volume, n.Plugin); ok {
 				mounts := &diagnosis.Proof{
 					Says: "mounts", With: with,
 					State: []evidence.Answer{evidence.Any(evidence.All(s.Unnamed(), s.Missed()), s.Astray(), evidence.All(s.Elsewhere(), s.Fails()))},
@@ -50,17 +50,17 @@ func rootProof(pl *evidence.Place, n kubelet.Need, p *diagnosis.Proof, root stri
 		return nil
 	}
 	p.Subject = diagnosis.PodSubject(n.Plugin)
-	look := remedy.Kubectl("-n", n.Plugin.Namespace, "get", "pod", n.Plugin.Name, "-o", "jsonpath={.spec.volumes[*].hostPath.path}")
+	look := remedy.Kubectl("-n", n.Plugin.Namespace, "get", "pod", n.Plugin.Name, "-o", "jsonpath={.spec.volumes[*].hostPath.path} {.spec.containers[*].volumeMounts[*].mountPath}")
 	if ds := pl.X.DriverDaemonSet(n.Driver); ds != nil {
 		p.Subject = diagnosis.ObjectSubject("DaemonSet", ds.Namespace, ds.Name)
-		look = remedy.Kubectl("-n", ds.Namespace, "get", "daemonset", ds.Name, "-o", "jsonpath={.spec.template.spec.volumes[*].hostPath.path}")
+		look = remedy.Kubectl("-n", ds.Namespace, "get", "daemonset", ds.Name, "-o", "jsonpath={.spec.template.spec.volumes[*].hostPath.path} {.spec.template.spec.containers[*].volumeMounts[*].mountPath}")
 	}
 	p.Pod(n.Plugin)
 	p.Volume(n.Volume)
 	if n.Volume != nil {
 		p.Attachment(n.Volume.AttachmentOn(pl.Node))
 	}
-	p.Steps = append(p.Steps, remedy.Check("See the directories of the plugin.", look))
+	p.Steps = append(p.Steps, remedy.Check("See the directories of the plugin, on the host and in its containers: both have to be called like the kubelet's.", look))
 	if csi.ListedElsewhere(pl.X, pl.Node, n.Driver) {
 		p.Steps = append(p.Steps, remedy.Words("Other nodes have the driver registered with its present directory: if the kubelet of "+pl.Node+" alone uses another one, drain the node and start its kubelet with the directory of the others, and leave the driver as it is."))
 	}

@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
@@ -65,8 +66,13 @@ var FUSEDaemonDead = &diagnosis.Rule{
 // fuseSteps let the clients go, and take a dead mount away behind which nobody is.
 func fuseSteps(pl *evidence.Place, m fuse.Mounts) []remedy.Step {
 	var out []remedy.Step
+	for _, d := range m.Dead {
+		if fuse.OnHost(d) {
+			out = append(out, remedy.Words("Unmount exactly "+d.Mount.Point+" on node "+pl.Node+" (umount; lazily only if it is busy): what served it is gone, and the container cannot be made before. Who mounts there, as this pod may, does so anew."))
+		}
+	}
 	for _, pod := range m.Pods() {
-		if pod.DeletionTimestamp == nil && !m.Staged() {
+		if pod.DeletionTimestamp == nil && !m.Staged() && !slices.ContainsFunc(m.Dead, fuse.OnHost) {
 			out = append(out, remedy.DeletePod(pod).Note("Its mount answers ENOTCONN; a new pod mounts the volume anew."))
 		}
 	}
