@@ -26,12 +26,27 @@ func Slowed(texts []evidence.Text) evidence.Answer { return said(texts, message.
 
 // StillWorking asks for a fresh text in which the backend says that it works on it. Aborted is the
 // driver's own word for a call that it has not ended yet (csi-spec: "operation pending for volume"), and
-// says nothing of the backend.
+// says nothing of the backend; older Ceph-CSI says no more while it makes a clone (rook issue 8883).
 func StillWorking(texts []evidence.Text) evidence.Answer {
 	return evidence.Texts(texts).Say(func(t evidence.Text) bool {
-		return t.Fresh && (t.Is(message.StillWorking) || t.Is(message.OtherCall) && t.Code != "Aborted")
+		return t.Fresh && (t.Is(message.StillWorking) || t.Is(message.OtherCall) && t.Code != "Aborted" || t.Is(message.Pending) && t.Reason == "ProvisioningFailed")
 	})
 }
+
+// Slow asks whether the backend puts an operation off without a word of a rate; and how: the driver waits by itself
+// ("off"), the machine is busy ("machine"), or it works on it ("slow").
+func Slow(pl *evidence.Place, texts []evidence.Text) (how string, is evidence.Answer) {
+	if off := PutOff(pl, texts); off.Yes() {
+		return "off", off
+	}
+	if busy := MachineBusy(texts); busy.Yes() {
+		return "machine", busy
+	}
+	return "slow", StillWorking(texts)
+}
+
+// MachineBusy asks for a fresh text in which the backend puts a volume off until a task of the machine ends.
+func MachineBusy(texts []evidence.Text) evidence.Answer { return said(texts, message.MachineBusy) }
 
 // Repeats tells whether somebody who acts said so lately: kube-controller-manager goes on reading out what an attacher
 // wrote down that was started anew since and is silent.

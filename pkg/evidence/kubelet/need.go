@@ -19,7 +19,7 @@ type Need struct {
 	Driver string
 	Plugin *corev1.Pod
 	Volume *snapshot.Volume
-	Wanted evidence.Answer  // it is needed now
+	Wanted evidence.Answer // it is needed now
 }
 
 // NeedsAt are the drivers whose plugins must answer at a place: for its pod, for its volume on the node,

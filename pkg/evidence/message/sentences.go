@@ -159,6 +159,8 @@ var schedulerSentences = []sentence{
 const (
 	Throttled     Kind = "throttled"      // too many calls in a time
 	StillWorking  Kind = "still-working"  // the backend works on it and says so
+	MachineBusy   Kind = "machine-busy"   // the machine has a task of its own, which the backend lets end first
+	Pending       Kind = "pending"        // the driver's word for a call that it has not ended, and nothing else
 	OtherCall     Kind = "other-call"     // something else is being done with the volume or machine
 	Amount        Kind = "amount"         // a quota, a stock or a number of the account is used up
 	Closed        Kind = "closed"         // the account or project is served nothing, or not this: unpaid, locked, not enabled, barred by a policy for all
@@ -172,8 +174,9 @@ const (
 // backendSentences are examples of classes: codes of clouds and sentences of drivers.
 var backendSentences = []sentence{
 	says(Throttled, `(\b|user)rate[ _-]?limit|rate ?exceeded|retry quota exceeded|(modification|request|api|call) rate\b.{0,20}\blimit|requests per (second|minute|hour) reached|got 429 instead|RequestLimitExceeded|request limit exceeded|throttl|TooManyRequests|too many requests|StatusCode[:=] ?429|status code[: ]+429|HTTP 429|Error 429|too many pending operations|RetryAfter: ?[1-9]\d*s`),
-	says(StillWorking, `expected device to be attached but was (attaching|detaching)|volume is (still )?(attaching|detaching|creating)|the (current )?status is (still )?creating\b|in (the )?(state|status) (of )?"?(attaching|detaching|creating)|\b(flatten|clone|cloning|copy|copying|restore|restoring|hydration|split|import)\b.{0,60}\bin progress|\bclone( from \S+)? is pending\b|code = Aborted desc = (pending|in progress)$|still being (created|cloned|copied|restored|modified|optimized)|in (modification state )?"?optimizing"?( state)?\b|`+
-		`\b(server|instance|machine|vm|droplet|linode)\b[^.:;]{0,60}\b(is (currently )?busy|is locked \(locked\)|(already )?has (a )?pending (event|action|task)\b|while it is in task_state\b)|in a transient state`),
+	says(StillWorking, `expected device to be attached but was (attaching|detaching)|volume is (still )?(attaching|detaching|creating)|the (current )?status is (still )?creating\b|in (the )?(state|status) (of )?"?(attaching|detaching|creating)|\b(flatten|clone|cloning|copy|copying|restore|restoring|hydration|split|import)\b.{0,60}\bin progress|\bclone( from \S+)? is pending\b|still being (created|cloned|copied|restored|modified|optimized)|in (modification state )?"?optimizing"?( state)?\b|in a transient state`),
+	says(MachineBusy, `\b(server|instance|machine|vm|droplet|linode)\b[^.:;]{0,60}\b(is (currently )?busy|is locked \(locked\)|(already )?has (a )?pending (event|action|task)\b|while it is in task_state\b)`),
+	says(Pending, `code = Aborted desc = (pending|in progress)$`),
 	says(OtherCall, `another operation .{0,40}in progress|is busy with another operation`),
 	says(Amount, `code = ResourceExhausted\b|\bquotas?\b[^;\n]{0,60}\b(exceeded|reached|insufficient|short|limit)|\b(exceed\w*|insufficient|reach\w*|over)\b[^;\n]{0,60}\bquotas?\b|quota_?(limit|exceeded)|(exceeds|over)\w*quota|overLimit|limit[ _]?exceeded\b|\bsold out\b|\bout of (usage|stock|capacity)\b|\bno ?stock\b|\btry other\b`),
 	says(Closed, `\bbilling (account|is|has|to be|enabled|disabled)|\b(has|enable|requires) billing\b|(account|enough|insufficient) ?balance|\binsufficient (credits?|funds)\b|\barrears\b|payment required|((your|this|billing|customer|owning) (account|project)|the (subscription|organi[sz]ation|cloud|tenant))\b[^.;\n]{0,60}\b(is|has been|currently) (not (been )?)?(\w+ ){0,2}(disabled|blocked|locked|suspended|restricted|closed|active|certified|verified)\b|account has not been (certified|verified)|not ?certification|PendingVerification|RiskControl|`+

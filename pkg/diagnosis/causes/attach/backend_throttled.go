@@ -71,9 +71,9 @@ func throttled(pl *evidence.Place, texts []evidence.Text, subject report.Subject
 		if pl.Volume.IsLonghorn() { // what Longhorn works on stands in its own objects
 			return nil
 		}
-		p.Says, p.AtMost, p.State[0] = "slow", report.Likely, cloud.StillWorking(texts)
-		if off := cloud.PutOff(pl, texts); off.Yes() {
-			p.Says, p.State[0] = "off", off
+		p.AtMost = report.Likely
+		if p.Says, p.State[0] = cloud.Slow(pl, texts); p.Says == "machine" {
+			p.Steps[1] = remedy.Words("Wait for the machine's own task, and look in the storage backend whether it goes on: a task that hangs there (a resize to be confirmed, a lock) has to be ended there.")
 		}
 		p.LookAlikes = append(p.LookAlikes, diagnosis.LookAlike{Cause: "attachment-stale-in-backend", Is: cloud.NamesHolder(texts)})
 	}
