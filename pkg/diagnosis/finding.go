@@ -149,6 +149,7 @@ type Finding struct {
 	Waiting      bool          // needs only time: the verdict is "waiting"
 	Explains     []string      // when set: only these of the rule's symptoms
 	NotTo        []string      // causes to which the rule can lead and this finding does not
+	From         []string      // when not nil: the nodes on which what led to this finding is, none for nothing
 	Also         []string      // remarks: the same fault elsewhere, advice in words
 
 	spared   Keys // pods whose own waiting it does not explain

@@ -176,6 +176,7 @@ func (f *Finding) join(o *Finding) {
 	}
 	f.spared = f.spared.both(&o.spared)
 	f.merge(&o.Keys)
+	f.From = append(f.From, o.From...)
 	f.facts.add(o.facts.list...)
 	for _, a := range o.Also {
 		f.Also = add(f.Also, a)

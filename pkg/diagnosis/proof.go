@@ -31,6 +31,7 @@ type Proof struct {
 	Steps      []remedy.Step    // safest first
 	Also       []string         // remarks
 	NotTo      []string         // causes to which the rule can lead and this branch does not
+	From       []string         // when not nil: the nodes on which what led to this branch is, none for nothing
 	Spares     []*corev1.Pod    // whose own waiting it does not explain: they have what the others wait for
 	ifFails    bool             // of a volume that suffers from nothing that the rule explains it says nothing
 }
@@ -97,7 +98,7 @@ func (p *Pass) conclude(place *evidence.Place, proof *Proof) {
 	if place.Volume == nil && place.Pod == nil && place.Node != "" && len(proof.objects.list) == 0 {
 		f.Node(place.Node)
 	}
-	f.Severity, f.Waiting, f.Also, f.NotTo = proof.Severity, proof.Waiting, proof.Also, proof.NotTo
+	f.Severity, f.Waiting, f.Also, f.NotTo, f.From = proof.Severity, proof.Waiting, proof.Also, proof.NotTo, proof.From
 	f.spared.Pods(proof.Spares...)
 	if proof.Breaks != nil {
 		f.Explains = symptomsOf(proof.Breaks)

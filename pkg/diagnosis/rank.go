@@ -59,7 +59,7 @@ func (c *Catalog) relate(all []*Finding) {
 			continue
 		}
 		for _, a := range near.of(&b.Keys) {
-			if a == b || a.rule.Severity == report.Risk || a.below(b) || !a.sameObject(&b.Keys) || slices.Contains(a.NotTo, b.Cause) || !c.leads(a.Cause, b.Cause, found) {
+			if a == b || a.rule.Severity == report.Risk || a.below(b) || !a.sameObject(&b.Keys) || !a.mayLead(b) || !c.leads(a.Cause, b.Cause, found) {
 				continue
 			}
 			if likely(a) {
@@ -76,6 +76,13 @@ func (c *Catalog) relate(all []*Finding) {
 // only an application tells of it, which says what it met and not why.
 func (f *Finding) below(o *Finding) bool {
 	return f.ownWord && f.Certainty.Rank() < o.Certainty.Rank()
+}
+
+// mayLead tells whether neither of two findings says that the one did not lead to the other.
+// What is nowhere in particular is everywhere.
+func (f *Finding) mayLead(o *Finding) bool {
+	from := o.From == nil || len(o.From) > 0 && len(f.at.list) == 0 || slices.ContainsFunc(o.From, f.at.has)
+	return from && !slices.Contains(f.NotTo, o.Cause)
 }
 
 // yields tells whether b gives way to a when both are true of one object.

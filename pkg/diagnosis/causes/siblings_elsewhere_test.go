@@ -63,3 +63,39 @@ func TestPluginWhereNothingArrivesYet(t *testing.T) {
 		})
 	}
 }
+
+// TestSiblingsOfATakenTarget: a target of one volume that refuses a node while another one is logged in to it.
+func TestSiblingsOfATakenTarget(t *testing.T) {
+	t.Parallel()
+	const iqn, session, rejected = "iqn.2000-01.com.synology:nas.pvc-1", "sys/class/iscsi_session/session9/", "; likely iscsi-login-rejected PersistentVolume pv-data"
+	refused := func(w *world, number string) *world {
+		return w.FailedMount(stageFails("Failed to login with target iqn [" + iqn + "], err: iscsiadm: Could not login to [iface: default, target: " + iqn + ", portal: 10.9.3.1,3260].\niscsiadm: initiator reported error (" + number + ")"))
+	}
+	const fatal = "19 - encountered non-retryable iSCSI login failure"
+	kept := func(disks ...string) *world { // n2 has the volume as sdc
+		w := sanDisk(pureISCSI().Waits().Attached("n1"), "n2", "sdc", "8:32").Entries("n2", "@content/8:32", "TYPE=xfs\nUUID=2f", session+"targetname", iqn, session+"state", "LOGGED_IN").
+			Entries("n1", "proc/modules", "iscsi_tcp 28672 0 - Live 0x0\nlibiscsi 28672 0 - Live 0x0\nscsi_transport_iscsi 28672 0 - Live 0x0\noverlay 28672 0 - Live 0x0")
+		for _, d := range disks {
+			w.Entries("n2", session+"device/target9:0:0/9:0:0:1/block/"+d, "@dir")
+		}
+		return w
+	}
+	staged := func(w *world) *world {
+		return w.Mounts("n2", "8:32 / "+pureISCSI().Stage()+" rw,relatime shared:64 - xfs /dev/sdc rw")
+	}
+	pinned := func(w *world) *world { // a container that was there before has it mounted
+		return w.Process("n2", 9100, "deadc0de-0f3d-4a6b-9a55-6d3b7f2a0c99", "agent", 4026532999, "900 1 8:32 / /host"+pureISCSI().Stage()+" rw,relatime - xfs /dev/sdc rw").
+			Entries("n2", "sys/fs/xfs/sdc/stats/stats", "x", "@claim/8:32", "EBUSY")
+	}
+	const behind = "broken: certain device-mapped-on-other-node Device n2/8:32"
+	showEach(t, map[string]shown{
+		"the old node has it staged":        {refused(staged(kept("sdc")), fatal), behind},
+		"the old node is only logged in":    {refused(kept("sdc"), fatal), behind},
+		"the target carries other volumes":  {refused(staged(kept("sdc", "sdd")).Disk("n2", "sdd", "8:48"), fatal), behind + rejected},
+		"it is about who asks":              {refused(staged(kept("sdc")), "24 - iSCSI login failed due to authorization failure"), behind + rejected},
+		"no session was seen there":         {refused(staged(kept("sdc").Without("n2", session)), fatal), behind + rejected},
+		"a third node is logged in, too":    {refused(staged(kept("sdc")).Entries("n3", session+"targetname", iqn, session+"state", "LOGGED_IN"), fatal), behind + rejected},
+		"a container keeps it mounted":      {refused(pinned(kept("sdc")), fatal), "broken: likely mount-pinned-in-namespace Process n2/9100"},
+		"nobody looked at any node but its": {refused(staged(kept("sdc")).Unprobed("n2", "PodRejected"), fatal), "broken: likely iscsi-login-rejected PersistentVolume pv-data"},
+	})
+}

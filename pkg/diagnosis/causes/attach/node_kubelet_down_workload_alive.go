@@ -16,7 +16,7 @@ import (
 var NodeKubeletDownWorkloadAlive = &diagnosis.Rule{
 	Name: "node-kubelet-down-workload-alive", Layer: diagnosis.Attach, Severity: report.Blocking,
 	Breaks:  []diagnosis.Step{diagnosis.Attaching, diagnosis.Detaching},
-	LeadsTo: []string{"mount-of-dead-device", "device-mapped-on-other-node", "filesystem-readonly-after-error", "claim-in-use-rwop"},
+	LeadsTo: []string{"mount-of-dead-device", "device-mapped-on-other-node", "filesystem-readonly-after-error", "claim-in-use-rwop", "iscsi-login-rejected"},
 	Asks:    diagnosis.EachVolume | diagnosis.EachSweptNode,
 	Docs:    docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {

@@ -17,10 +17,11 @@ import (
 // nodes or from a driver that gives it to one pod.
 var RWORollingUpdate = &diagnosis.Rule{
 	Name: "rwo-rolling-update", Layer: diagnosis.Attach, Severity: report.Blocking,
-	Breaks: []diagnosis.Step{diagnosis.Attaching},
-	Offers: []string{"strategy-recreate"},
-	Asks:   diagnosis.EachVolume,
-	Docs:   docs,
+	Breaks:  []diagnosis.Step{diagnosis.Attaching},
+	LeadsTo: []string{"iscsi-login-rejected"},
+	Offers:  []string{"strategy-recreate"},
+	Asks:    diagnosis.EachVolume,
+	Docs:    docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		rivals := evidence.Keep(holder.Rivals(pl), holder.Rival.OfDeployment)
 		return evidence.Each(rivals, func(r holder.Rival) *diagnosis.Proof { return rollingUpdate(pl, r) })

@@ -17,9 +17,10 @@ import (
 // ReadWriteOnce claim.
 var RWOSharedByWorkloads = &diagnosis.Rule{
 	Name: "rwo-shared-by-workloads", Layer: diagnosis.Attach, Severity: report.Blocking,
-	Breaks: []diagnosis.Step{diagnosis.Attaching},
-	Asks:   diagnosis.EachVolume,
-	Docs:   docs,
+	Breaks:  []diagnosis.Step{diagnosis.Attaching},
+	LeadsTo: []string{"iscsi-login-rejected"},
+	Asks:    diagnosis.EachVolume,
+	Docs:    docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		rivals := evidence.Keep(holder.Rivals(pl), func(r holder.Rival) bool { return !r.OfDeployment() })
 		return evidence.Each(rivals, func(r holder.Rival) *diagnosis.Proof { return sharedClaim(pl, r) })

@@ -21,7 +21,7 @@ import (
 var DeviceHeldByProcess = &diagnosis.Rule{
 	Name: "device-held-by-process", Layer: diagnosis.Device, Severity: report.Blocking,
 	Breaks:  []diagnosis.Step{diagnosis.Staging, diagnosis.Unmounting, diagnosis.Detaching},
-	LeadsTo: []string{"mount-of-dead-device"},
+	LeadsTo: []string{"mount-of-dead-device", "iscsi-login-rejected"},
 	Offers:  []string{"restart-holder"},
 	Asks:    diagnosis.EachPlace,
 	Docs:    docs,

@@ -18,7 +18,7 @@ import (
 var DeviceMappedOnOtherNode = &diagnosis.Rule{
 	Name: "device-mapped-on-other-node", Layer: diagnosis.Device, Severity: report.Blocking,
 	Breaks:  []diagnosis.Step{diagnosis.Attaching, diagnosis.Staging, diagnosis.Using, diagnosis.Detaching},
-	LeadsTo: []string{"rbd-lock-or-watcher-stale", "filesystem-readonly-after-error", "filesystem-needs-fsck"},
+	LeadsTo: []string{"rbd-lock-or-watcher-stale", "filesystem-readonly-after-error", "filesystem-needs-fsck", "iscsi-login-rejected"},
 	YieldsTo: []string{"node-down", "node-kubelet-down-workload-alive", "mount-pinned-in-namespace", "mount-lazily-detached", "pod-directory-orphaned",
 		"kubelet-in-container", "lvm-claims-device", "block-volume-unmap-stuck", "longhorn-engine-orphaned", "device-held-by-process"},
 	Offers: []string{"unmap-device"},
@@ -69,7 +69,7 @@ func letGo(pl *evidence.Place, b volume.Behind, p *diagnosis.Proof, doubtful boo
 		if p.With["also"] != "" {
 			p.Steps = append(p.Steps, remedy.Words(remedy.OneWriter(pl.Volume)))
 		}
-		p.Steps = append(p.Steps, remedy.Words("Unmount exactly the path above on node "+pl.Node+"; then the driver, or the next step, can release the device. Restarting the driver's node pod or the kubelet often does it."))
+		p.Steps = append(p.Steps, remedy.Words("Unmount exactly "+b.Stage.Mount.Point+" on node "+pl.Node+"; then the driver can release the device, and log out of the storage where it logged in. Restarting the driver's node pod or the kubelet often does it."))
 	case target != "":
 		p.Steps = []remedy.Step{remedy.LogoutISCSI(pl.Node, pl.Volume, target, net.JoinHostPort(address, port))}
 	case strings.HasPrefix(d.Name, "rbd"):

@@ -16,7 +16,7 @@ import (
 var MountLazilyDetached = &diagnosis.Rule{
 	Name: "mount-lazily-detached", Layer: diagnosis.Mount, Severity: report.Blocking,
 	Breaks:  []diagnosis.Step{diagnosis.Staging, diagnosis.Unmounting, diagnosis.Detaching},
-	LeadsTo: []string{"drbd-state-blocks", "device-mapped-on-other-node", "crypt-mapper-stale", "rbd-lock-or-watcher-stale"},
+	LeadsTo: []string{"drbd-state-blocks", "device-mapped-on-other-node", "crypt-mapper-stale", "rbd-lock-or-watcher-stale", "iscsi-login-rejected"},
 	Offers:  []string{"restart-holder"},
 	Asks:    diagnosis.EachPlace,
 	Docs:    docs,

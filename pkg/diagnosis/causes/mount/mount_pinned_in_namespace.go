@@ -15,7 +15,7 @@ import (
 var MountPinnedInNamespace = &diagnosis.Rule{
 	Name: "mount-pinned-in-namespace", Layer: diagnosis.Mount, Severity: report.Blocking,
 	Breaks:  []diagnosis.Step{diagnosis.Staging, diagnosis.Unmounting, diagnosis.Detaching},
-	LeadsTo: []string{"drbd-state-blocks", "device-mapped-on-other-node", "crypt-mapper-stale", "rbd-lock-or-watcher-stale", "mount-of-dead-device", "xfs-uuid-duplicate"},
+	LeadsTo: []string{"drbd-state-blocks", "device-mapped-on-other-node", "crypt-mapper-stale", "rbd-lock-or-watcher-stale", "mount-of-dead-device", "xfs-uuid-duplicate", "iscsi-login-rejected"},
 	Offers:  []string{"restart-holder"},
 	Asks:    diagnosis.EachPlace | diagnosis.EachPod,
 	Docs:    docs,

@@ -26,16 +26,18 @@ var ISCSILoginRejected = &diagnosis.Rule{
 			return nil
 		}
 		other, neighbour := r.Neighbour(pl)
+		taken, holders := r.TakenBy(pl)
 		p := &diagnosis.Proof{
 			Subject: diagnosis.ObjectSubject("PersistentVolume", "", pl.Volume.PVName()),
-			With:    words.Fields{"target": r.Target, "portal": r.Portal, "node": pl.Node, "volume": pl.Volume.Spoken(), "other": other, "length": tooLong(r.Target)},
-			State:   []evidence.Answer{iscsi.Wanted(pl), r.Is},
+			With:    words.Fields{"target": r.Target, "portal": r.Portal, "node": pl.Node, "volume": pl.Volume.Spoken(), "other": other, "taken": strings.Join(holders, ""), "length": tooLong(r.Target)},
+			State:   []evidence.Answer{iscsi.Wanted(pl), r.Is.With(taken.Facts()...)},
 			Last:    []evidence.Answer{evidence.Not(r.LoggedIn(pl)), neighbour},
 			LookAlikes: []diagnosis.LookAlike{
 				{Cause: "iscsi-initiator-name-invalid", Is: evidence.Any(iscsi.Nameless(pl), iscsi.Renamed(pl))},
 				{Cause: "iscsi-portal-unreachable", Is: r.Silent(pl)},
 			},
 			Steps: loginSteps(r),
+			From:  holders,
 		}
 		if !r.Fatal {
 			p.AtMost = report.Likely
