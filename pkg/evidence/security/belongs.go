@@ -23,6 +23,7 @@ const (
 	AtMount     Way = "mount"     // the mount itself, at the time at which it failed
 	OfDirectory Way = "directory" // making its directory, by the helper pod of a provisioner
 	OnSocket    Way = "socket"    // the way to the driver's own socket
+	InUse       Way = "use"       // what a container of a pod does in it
 )
 
 // of finds the newest enforced line that belongs to the volume of a place.
@@ -37,7 +38,7 @@ func of(pl *evidence.Place) (Line, Way, bool) {
 
 // OfMount asks whether a denial stopped the mount of the place's volume.
 func OfMount(pl *evidence.Place) evidence.Answer {
-	if l, _, ok := of(pl); ok {
+	if l, way, ok := of(pl); ok && way != InUse {
 		return evidence.Yes(l.Fact())
 	}
 	if machine.Enforcing(pl.X, pl.Node).No() && machine.AppArmor(pl.X, pl.Node).No() {
@@ -53,6 +54,9 @@ func OfMount(pl *evidence.Place) evidence.Answer {
 func (l Line) belongs(pl *evidence.Place) Way {
 	if slices.Contains([]string{"ptrace", "signal", "capability"}, l.fields["operation"]) || l.fields["tclass"] == "capability" || l.fields["tclass"] == "process" {
 		return "" // nothing of a volume
+	}
+	if pod, _ := l.user(pl); pod != nil {
+		return InUse
 	}
 	switch {
 	case l.onDevice(pl):
@@ -70,7 +74,7 @@ func (l Line) belongs(pl *evidence.Place) Way {
 }
 
 // onDevice: dev= is the kernel's name of the volume's disk or mapper, or the number of
-// its mount ("0:61" of NFS, CIFS, CephFS and FUSE, which have no name).
+// its mount ("0:61" of NFS, nfs_get_tree_common in fs/nfs/super.c).
 func (l Line) onDevice(pl *evidence.Place) bool {
 	dev := l.fields["dev"]
 	if dev == "" {

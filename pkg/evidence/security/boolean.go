@@ -1,6 +1,7 @@
 package security
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
@@ -15,12 +16,13 @@ type Boolean struct {
 	Name, Mounts string
 	kind         volume.Kind
 	fstype       string
+	label        string
 }
 
 var booleans = []Boolean{
-	{"virt_use_nfs", "NFS", volume.NFS, "nfs"},
-	{"virt_use_samba", "SMB", volume.SMB, "cifs"},
-	{"virt_sandbox_use_fusefs", "FUSE", volume.FUSE, "fuse"},
+	{"virt_use_nfs", "NFS", volume.NFS, "nfs", "nfs_t"},
+	{"virt_use_samba", "SMB", volume.SMB, "cifs", "cifs_t"},
+	{"virt_sandbox_use_fusefs", "FUSE", volume.FUSE, "fuse", "fusefs_t"},
 }
 
 func (b Boolean) file() string { return "sys/fs/selinux/booleans/" + b.Name }
@@ -66,4 +68,14 @@ func (b Boolean) WorksElsewhere(pl *evidence.Place) evidence.Answer {
 		}
 	}
 	return evidence.Unseen(evidence.Lack{Need: "a node without this rule that mounts the same export", Why: "none was probed"})
+}
+
+// allowing are the booleans that would allow containers what a line denies on the place's mount, and are off: those
+// that are of its type, where the whole filesystem has the label of that type.
+func allowing(pl *evidence.Place, l Line) []Boolean {
+	m := l.mountOf(pl)
+	return slices.DeleteFunc(slices.Clone(booleans), func(b Boolean) bool {
+		_, off := b.off(pl.View)
+		return !off || m == nil || !strings.HasPrefix(m.FSType, b.fstype) || !strings.Contains(l.Label(), ":"+b.label+":")
+	})
 }

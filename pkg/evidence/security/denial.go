@@ -34,6 +34,8 @@ type Denial struct {
 	Pod    *corev1.Pod // whose process was denied; nil: the node's own, or not known
 	Is     evidence.Answer
 	Stops  evidence.Answer // a step of the volume, now
+	Off    []Boolean       // that would allow it
+	Sure   evidence.Answer // that it is this volume, and this that the pod lacks
 }
 
 // DenialOf finds the newest enforced denial that belongs to the place's volume.
@@ -43,7 +45,7 @@ func DenialOf(pl *evidence.Place) (Denial, bool) {
 	if !ok {
 		return d, false
 	}
-	d.Line, d.Says, d.Is, d.Stops = l, string(way), evidence.Yes(l.Fact()), fails(pl)
+	d.Line, d.Says, d.Is, d.Stops, d.Sure = l, string(way), evidence.Yes(l.Fact()), fails(pl), evidence.Yes()
 	if l.SELinux {
 		d.Module = "SELinux"
 		d.Is = d.Is.With(Enforcing(pl.View).Facts()...)
@@ -51,6 +53,11 @@ func DenialOf(pl *evidence.Place) (Denial, bool) {
 	switch who := l.Process(pl); {
 	case way == OfDirectory:
 		d.Pod = helper.PodOf(pl)
+	case way == InUse:
+		var last evidence.Answer
+		d.Pod, d.Sure = l.user(pl)
+		d.Stops, last = l.keeps(pl, d.Pod)
+		d.Sure, d.Off = evidence.All(d.Sure, last), allowing(pl, l)
 	case way == OnSocket:
 		d.Pod, d.Stops = l.deaf(pl), Held(pl) // an attacher that reaches nobody says nothing
 	case who.Pod != nil:

@@ -47,6 +47,12 @@ func (l Line) What() string {
 	return l.fields["operation"]
 }
 
+// Object is the name of what was denied, and Label its label.
+func (l Line) Object() string { return l.fields["name"] }
+
+// Label is that of what was denied; empty: of AppArmor.
+func (l Line) Label() string { return l.fields["tcontext"] }
+
 const (
 	fresh    = 10 * time.Minute
 	auditLog = "var/log/audit/audit.log"

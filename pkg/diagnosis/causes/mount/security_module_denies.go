@@ -25,9 +25,9 @@ var SecurityModuleDenies = &diagnosis.Rule{
 			if d, ok := security.DenialOf(at); ok {
 				p := &diagnosis.Proof{
 					Subject: diagnosis.NodeSubject(at.Node), Says: d.Says,
-					With:  words.Fields{"module": d.Module, "node": at.Node, "what": d.Line.What(), "comm": d.Line.Comm(), "volume": d.Volume, "pod": ""},
-					State: []evidence.Answer{d.Is, d.Stops},
-					Steps: securitySteps(at.Node, d.Module),
+					With:  words.Fields{"module": d.Module, "node": at.Node, "what": d.Line.What(), "comm": d.Line.Comm(), "volume": d.Volume, "pod": "", "object": d.Line.Object(), "label": d.Line.Label()},
+					State: []evidence.Answer{d.Is, d.Stops}, Last: []evidence.Answer{d.Sure},
+					Steps: append(booleanSteps(at.Node, d.Off...), securitySteps(at.Node, d.Module)...),
 				}
 				if d.Pod != nil {
 					p.Subject, p.With["pod"] = diagnosis.PodSubject(d.Pod), d.Pod.Namespace+"/"+d.Pod.Name
@@ -40,10 +40,7 @@ var SecurityModuleDenies = &diagnosis.Rule{
 					Subject: diagnosis.NodeSubject(at.Node), Says: "boolean", AtMost: report.Likely,
 					With:  words.Fields{"node": at.Node, "volume": d.Volume, "boolean": b.Name, "mounts": b.Mounts},
 					State: []evidence.Answer{b.WorksElsewhere(at)}, Hint: off,
-					Steps: []remedy.Step{
-						remedy.Check("See the boolean.", remedy.OnNode(at.Node, "getsebool", b.Name)),
-						remedy.Words("Switch it on with setsebool -P " + b.Name + " on, on every node that may run the pod (OpenShift: a MachineConfig). Do not switch SELinux off."),
-					},
+					Steps: booleanSteps(at.Node, b),
 				}
 				p.At(at.Node)
 				out = append(out, p)
@@ -61,4 +58,13 @@ func securitySteps(node, module string) []remedy.Step {
 		help = "Take the narrowest of these: the distribution's policy package (container-selinux, k3s-selinux, rke2-selinux); the label container_file_t for the host's directory (semanage fcontext, then restorecon -R); one seLinuxOptions.level for all pods of a shared directory; an SCC or MachineConfig on OpenShift; on Talos an upgrade, or no enforcing=1. Do not switch SELinux off, and do not make the application's pods privileged."
 	}
 	return []remedy.Step{remedy.Check("See what is denied.", show), remedy.Words(help)}
+}
+
+func booleanSteps(node string, off ...security.Boolean) []remedy.Step {
+	var out []remedy.Step
+	for _, b := range off {
+		out = append(out, remedy.Check("See the boolean.", remedy.OnNode(node, "getsebool", b.Name)),
+			remedy.Words("Switch it on with setsebool -P "+b.Name+" on, on every node that may run the pod (OpenShift: a MachineConfig). Do not switch SELinux off."))
+	}
+	return out
 }
