@@ -73,7 +73,7 @@ func (x *Index) identify(view *NodeView, v *Volume) (VolumeDevice, bool) {
 	ways := []func() (match, bool){
 		func() (match, bool) { return longhornDevice(view, v) },
 		func() (match, bool) { return rbdDevice(view, v) },
-		func() (match, bool) { return sanDevice(view, v) },
+		func() (match, bool) { return x.sanDevice(view, v) },
 		func() (match, bool) { return x.linkedDevice(view, v) },
 		func() (match, bool) { return namedDevice(view, v) },
 		func() (match, bool) { return localDevice(view, v) },

@@ -29,14 +29,14 @@ func (v *Volume) ISCSITargets(node string) (targets []string, lun string) {
 		return []string{s.IQN}, decimal(s.Lun)
 	}
 	for _, values := range v.spokenOn(node) {
+		for _, a := range targetsIn(values) {
+			if !slices.Contains(targets, a) {
+				targets = append(targets, a)
+			}
+		}
 		for _, key := range slices.Sorted(maps.Keys(values)) {
 			if strings.Contains(strings.ToLower(key), "initiator") {
 				continue
-			}
-			for _, a := range strings.FieldsFunc(values[key], func(r rune) bool { return strings.ContainsRune(" ,;[]\"", r) }) {
-				if targetName(a) && !slices.Contains(targets, a) {
-					targets = append(targets, a)
-				}
 			}
 			if n, err := strconv.Atoi(values[key]); err == nil && lunKey(key) && n >= 0 && lun == "" {
 				lun = values[key]
@@ -44,6 +44,21 @@ func (v *Volume) ISCSITargets(node string) (targets []string, lun string) {
 		}
 	}
 	return targets, lun
+}
+
+// targetsIn are the iSCSI targets among what is said of a volume.
+func targetsIn(values map[string]string) (out []string) {
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		if strings.Contains(strings.ToLower(key), "initiator") {
+			continue
+		}
+		for _, a := range strings.FieldsFunc(values[key], func(r rune) bool { return strings.ContainsRune(" ,;[]\"", r) }) {
+			if targetName(a) {
+				out = append(out, a)
+			}
+		}
+	}
+	return out
 }
 
 // spokenOn are the attributes of the PV, and what the attacher answered for a node.
@@ -74,14 +89,15 @@ func lunKey(key string) bool {
 
 // sanDevice finds a disk behind an iSCSI target and LUN, an FC port and LUN, or
 // an NVMe subsystem. Every path to it is kept.
-func sanDevice(view *NodeView, v *Volume) (match, bool) {
+func (x *Index) sanDevice(view *NodeView, v *Volume) (match, bool) {
 	if v.IsLonghorn() || v.PV == nil {
 		return match{}, false
 	}
 	targets, lun := v.ISCSITargets(view.Name)
 	var all match
 	for _, iqn := range targets {
-		if m, ok := iscsiDevice(view, iqn, lun); ok {
+		m, ok := iscsiDevice(view, iqn, lun)
+		if ok && (lun != "" || !x.misplaced(view, v, iqn, view.Device(m.dev))) {
 			all.join(m, view)
 		}
 	}
@@ -96,7 +112,7 @@ func sanDevice(view *NodeView, v *Volume) (match, bool) {
 			})
 		})
 	}
-	return nvmeDevice(view, v)
+	return x.nvmeDevice(view, v)
 }
 
 func iscsiDevice(view *NodeView, iqn, lun string) (match, bool) {
@@ -182,28 +198,37 @@ func (v *Volume) NVMeSubsystems(node string) []string {
 	}
 	var out []string
 	for _, values := range v.spokenOn(node) {
-		for _, key := range slices.Sorted(maps.Keys(values)) {
-			if k := strings.ToLower(key); strings.Contains(k, "host") || strings.Contains(k, "initiator") {
-				continue
-			}
-			for _, a := range strings.FieldsFunc(values[key], func(r rune) bool { return strings.ContainsRune(" ,;[]\"?", r) }) {
-				if a = a[strings.LastIndexByte(a, '/')+1:]; strings.HasPrefix(a, "nqn.") && !slices.Contains(out, a) {
-					out = append(out, a)
-				}
+		for _, a := range subsystemsIn(values) {
+			if !slices.Contains(out, a) {
+				out = append(out, a)
 			}
 		}
 	}
 	return out
 }
 
-func nvmeDevice(view *NodeView, v *Volume) (match, bool) {
+func subsystemsIn(values map[string]string) (out []string) {
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		if k := strings.ToLower(key); strings.Contains(k, "host") || strings.Contains(k, "initiator") {
+			continue
+		}
+		for _, a := range strings.FieldsFunc(values[key], func(r rune) bool { return strings.ContainsRune(" ,;[]\"?", r) }) {
+			if a = a[strings.LastIndexByte(a, '/')+1:]; strings.HasPrefix(a, "nqn.") {
+				out = append(out, a)
+			}
+		}
+	}
+	return out
+}
+
+func (x *Index) nvmeDevice(view *NodeView, v *Volume) (match, bool) {
 	named := v.NVMeSubsystems(view.Name)
 	for i := range view.Facts.NVMe {
 		s := &view.Facts.NVMe[i]
 		if len(s.Namespaces) != 1 || !slices.Contains(named, s.NQN) {
 			continue
 		}
-		if b := view.ByName(s.Namespaces[0]); b != nil && !b.Dev.IsZero() {
+		if b := view.ByName(s.Namespaces[0]); b != nil && !b.Dev.IsZero() && !x.misplaced(view, v, s.NQN, b) {
 			return match{dev: b.Dev, proven: true, how: "disk " + b.Name + " of NVMe subsystem " + s.NQN, locator: "sys/class/nvme-subsystem/" + s.Name}, true
 		}
 	}

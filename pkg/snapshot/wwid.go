@@ -49,6 +49,9 @@ func (v *Volume) WWIDs() []string {
 			}
 		}
 	}
+	for _, id := range v.namespaceUUIDs() {
+		out.add(id)
+	}
 	if fc := v.PV.Spec.FC; fc != nil {
 		for _, w := range fc.WWIDs {
 			take(w)

@@ -13,6 +13,7 @@ const (
 	stagingLog     = "logs/kube-system/plugin-1/driver.log"
 	fabricNQN      = "nqn.2003-01.org.linux-nvme:pvc-3b1c"
 	fabricIdentity = "77777777-1111-4222-8333-444444444444"
+	fabricOther    = "88888888-1111-4222-8333-444444444444"
 )
 
 // fabric is a volume over NVMe/TCP that the API calls attached, and whose disk is not there.
@@ -26,18 +27,34 @@ func controller(w *world, nqn, state string) *world {
 	return w.Entries("n1", "sys/class/nvme/nvme1/subsysnqn", nqn, "sys/class/nvme/nvme1/state", state, "sys/class/nvme/nvme1/transport", "tcp", "sys/class/nvme/nvme1/address", "traddr=10.7.0.5,trsvcid=4420")
 }
 
+// namespaced gives the subsystem on n1 one disk, of an identity.
+func namespaced(w *world, uuid string) *world {
+	return controller(w, fabricNQN, "live").Disk("n1", "nvme1n1", "259:1", "nsid", "1", "uuid", uuid, "wwid", "uuid."+uuid).
+		Entries("n1", "sys/class/nvme-subsystem/nvme-subsys1/subsysnqn", fabricNQN)
+}
+
+// neighbour is another volume that names the same subsystem.
+func neighbour(w *world, more string) *world {
+	return w.Add("\napiVersion: v1\nkind: PersistentVolume\nmetadata: {name: pv-other, uid: 'a0000000-0000-4000-8000-00000000000a'}\nspec: {accessModes: [ReadWriteOnce], capacity: {storage: 1Gi}, csi: {driver: csi.fabric-san.example, volumeHandle: vol-8, volumeAttributes: {model: '" + fabricNQN + "'" + more + "}}}\nstatus: {phase: Available}\n")
+}
+
 // TestSiblingsOverFabrics: a disk comes with the connection, which the driver makes when it
 // stages the volume.
 func TestSiblingsOverFabrics(t *testing.T) {
 	t.Parallel()
 	const named, missing = "model: '" + fabricNQN + "'", " attached-in-api-missing-on-node VolumeAttachment csi-c9ddc91883e5487f3272b9c860c9fcc4d132f355cc32a0085169858774f4cb5a"
 	showEach(t, map[string]shown{
-		"never connected":                    {fabric(named), stageUnknown},
-		"the subsystem in an address":        {fabric("uri: 'nvmf://10.7.0.5:8420/" + fabricNQN + "?hostnqn=nqn.2019-05.io.openebs:node-name:n1'"), stageUnknown},
-		"it is connecting":                   {controller(fabric(named), fabricNQN, "connecting"), stageUnknown},
-		"only the transport is said":         {fabric("transport: nvme-tcp"), stageUnknown},
-		"connected, and the disk is missing": {controller(fabric(named), fabricNQN, "live"), "broken: certain" + missing},
-		"which subsystem, nobody says":       {controller(fabric("transport: nvme-tcp"), "nqn.2003-01.org.other:a", "live"), "broken: likely" + missing},
+		"never connected":                      {fabric(named), stageUnknown},
+		"the subsystem in an address":          {fabric("uri: 'nvmf://10.7.0.5:8420/" + fabricNQN + "?hostnqn=nqn.2019-05.io.openebs:node-name:n1'"), stageUnknown},
+		"it is connecting":                     {controller(fabric(named), fabricNQN, "connecting"), stageUnknown},
+		"only the transport is said":           {fabric("transport: nvme-tcp"), stageUnknown},
+		"connected, and the disk is missing":   {controller(fabric(named), fabricNQN, "live"), "broken: certain" + missing},
+		"a disk of the volume's own subsystem": {namespaced(fabric(named), fabricOther), "broken: certain device-link-missing Device n1/259:1"},
+		"and it states its identity":           {namespaced(fabric(named+", nvmeNamespaceUUID: '"+fabricIdentity+"'"), fabricIdentity), "broken: certain device-link-missing Device n1/259:1"},
+		"and it states another one":            {namespaced(fabric(named+", nvmeNamespaceUUID: '"+fabricIdentity+"'"), fabricOther), "broken: possible" + missing + "; unexplained mount-failed; unexplained pod-waiting-for-volume"},
+		"of which another volume has a disk":   {neighbour(namespaced(fabric(named), fabricOther), ", nvmeNamespaceUUID: '"+fabricOther+"'"), "broken: certain" + missing},
+		"a subsystem of two volumes":           {neighbour(namespaced(fabric(named), fabricOther), ""), "broken: possible" + missing + "; unexplained mount-failed; unexplained pod-waiting-for-volume"},
+		"which subsystem, nobody says":         {controller(fabric("transport: nvme-tcp"), "nqn.2003-01.org.other:a", "live"), "broken: likely" + missing},
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -66,7 +67,8 @@ func Said(x *snapshot.Index, pod *corev1.Pod) []evidence.Text {
 			out = append(out, evidence.Text{Source: "api", Locator: object + " status.containerStatuses[" + s.Name + "].state.waiting", Raw: w.Message, Fresh: true})
 		}
 		if e := s.LastTerminationState.Terminated; e != nil && e.Message != "" { // in a back-off it is all that says why
-			out = append(out, evidence.Text{Source: "api", Locator: object + " status.containerStatuses[" + s.Name + "].lastState.terminated", Raw: e.Message, Reason: e.Reason, At: e.FinishedAt.Time, Fresh: x.Age(e.FinishedAt.Time) < 10*time.Minute})
+			made := s.State.Running != nil && pods.Unmade(e.Reason) // since then
+			out = append(out, evidence.Text{Source: "api", Locator: object + " status.containerStatuses[" + s.Name + "].lastState.terminated", Raw: e.Message, Reason: e.Reason, At: e.FinishedAt.Time, Fresh: !made && x.Age(e.FinishedAt.Time) < 10*time.Minute})
 		}
 	}
 	for _, e := range slices.Backward(x.Events("Pod", pod.Namespace, pod.Name)) {
