@@ -60,9 +60,18 @@ var ProvisioningFailed = &diagnosis.Rule{
 			return []*diagnosis.Proof{p}
 		}
 		rooms, short := provision.Shortage(pl)
-		p.Says, p.With["rooms"] = "short", words.List(rooms, 0)
+		p.With["rooms"] = words.List(rooms, 0)
 		p.State, p.Last = []evidence.Answer{short, pending}, []evidence.Answer{provision.RoomUnseen(), p.State[1]}
-		p.Steps = []remedy.Step{remedy.Words("Free or add space on a node where the pod may run, ask for less, or use a class with room. Check: kubectl get csistoragecapacities -A.")}
+		p.Says, p.Steps = noRoom(rooms)
 		return []*diagnosis.Proof{p}
 	},
+}
+
+// noRoom is what helps against too little room, or against nobody who says that there is any.
+func noRoom(rooms []string) (says string, steps []remedy.Step) {
+	if len(rooms) > 0 {
+		return "short", remedy.Sentences("Free or add space on a node where the pod may run, ask for less, or use a class with room. Check: kubectl get csistoragecapacities -A.")
+	}
+	return "unpublished", []remedy.Step{remedy.Check("See on which nodes the driver is registered: where it is nowhere, its node plugin does not reach the kubelet (its pods, their logs, the kubelet's directory). Where it is, the provisioner's log says what it learns of room.",
+		remedy.Kubectl("get", "csinode", "-o", "custom-columns=N:.metadata.name,D:.spec.drivers[*].name"))}
 }
