@@ -164,7 +164,14 @@ func Refusal(pl *evidence.Place, disks []*probes.BlockDevice) (why string, a evi
 
 // onlySeveral is the setting by which the daemon wants two paths or a known identity.
 func onlySeveral(sections []probes.ConfigSection) string {
-	value := ""
+	if value := setting(sections); slices.Contains([]string{"yes", "on", "1", "strict"}, value) {
+		return value
+	}
+	return ""
+}
+
+// setting is what find_multipaths is set to, if it is.
+func setting(sections []probes.ConfigSection) (value string) {
 	for _, s := range sections {
 		for _, k := range s.Settings {
 			if s.Name == "defaults" && k.Key == "find_multipaths" {
@@ -172,10 +179,7 @@ func onlySeveral(sections []probes.ConfigSection) string {
 			}
 		}
 	}
-	if slices.Contains([]string{"yes", "on", "1", "strict"}, value) {
-		return value
-	}
-	return ""
+	return value
 }
 
 func remembers(m probes.Multipath, view *snapshot.NodeView, b *probes.BlockDevice) bool {

@@ -25,6 +25,10 @@ var MultipathOffForSAN = &diagnosis.Rule{
 		}
 		disks, plain := multipath.Plain(pl)
 		why, refused := multipath.Refusal(pl, disks)
+		builtIn, single := multipath.Single(pl, disks)
+		if single.Yes() {
+			why, refused = builtIn, single
+		}
 		asked := multipath.AskedFor(pl)
 		with := words.Fields{"driver": pl.Volume.CSIName(), "volume": pl.Volume.Spoken(), "node": pl.Node, "why": why}
 		with["driver"] = cmp.Or(with["driver"], pl.Volume.Driver)
@@ -42,9 +46,15 @@ var MultipathOffForSAN = &diagnosis.Rule{
 		case len(disks) == 0 && pl.Refused().Say(multipath.AsksDaemon).Yes(): // it looks for no disk before
 			p.Last = []evidence.Answer{refused}
 		}
+		if single.Yes() {
+			p.AtMost, p.Steps[1] = report.Likely, remedy.Words("On node "+pl.Node+": "+onePath)
+		}
 		for _, b := range disks {
 			p.Device(pl.Node, b.Dev)
 		}
 		return []*diagnosis.Proof{p}
 	},
 }
+
+// onePath is what makes multipathd take a disk of one path.
+const onePath = "give the volume its second path where the storage has one. Where it has not, set find_multipaths to no (or greedy) in the section defaults of /etc/multipath.conf, but blacklist all other disks first (those of the system, of Longhorn, of other drivers): multipathd then takes every disk that nothing excludes. Then run multipathd reconfigure; the waiting pod is tried again by itself. Do not switch multipathd off."
