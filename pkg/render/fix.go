@@ -8,23 +8,25 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-// fix prints the steps of a cause directly below the answer.
-func (p *page) fix(list []report.Remedy) {
+// fix prints the steps of a cause directly below the answer, and ahead of them what has to be saved first.
+func (p *page) fix(c report.Cause) {
+	before := p.savedFirst(c)
+	list := slices.Concat(before, c.Remedies)
 	if len(list) == 0 {
 		return
 	}
 	p.title("FIX")
 	for i, m := range list {
-		p.step(i+1, m)
+		p.step(i+1, i-len(before) > 1, m)
 	}
 	p.afterwards(list)
 }
 
 // step prints one step: what, its risk, the commands, and what makes them safe.
-func (p *page) step(n int, m report.Remedy) {
+func (p *page) step(n int, late bool, m report.Remedy) {
 	head := fmt.Sprintf("%3d  ", n)
 	most := gistLines
-	if n > 2 && len(m.Commands) == 0 {
+	if late && len(m.Commands) == 0 {
 		most-- // what comes late and has no command is an aside
 	}
 	title := p.gist(columns(head), most, p.unsaid(p.stepWords(m)))
@@ -148,14 +150,14 @@ func (p *page) afterwards(list []report.Remedy) {
 const gistLines = 3
 
 // gist keeps the sentences of a step that fit a few lines, and every one that forbids
-// something; -o wide has all.
+// something or saves data; -o wide has all.
 func (p *page) gist(indent, most int, title string) string {
 	out := ""
 	for rest := title; rest != ""; {
 		s := opening(rest)
 		rest = strings.TrimSpace(rest[len(s):])
 		longer := strings.TrimSpace(out + " " + s)
-		if out == "" || forbids(s) || len(wrap(longer, p.limit(indent))) <= most {
+		if out == "" || forbids(s) || saves(s) || len(wrap(longer, p.limit(indent))) <= most {
 			out = longer
 		}
 	}
@@ -168,6 +170,9 @@ func forbids(s string) bool {
 		if strings.HasPrefix(s, w) {
 			return true
 		}
+	}
+	if words := strings.Fields(s); len(words) > 1 && slices.Contains([]string{"no", "nothing", "neither", "none"}, words[1]) {
+		return true // Remove nothing, Delete neither
 	}
 	return strings.Contains(s, " never ")
 }

@@ -173,7 +173,7 @@ func (p *page) lacking(g group) {
 	p.text("  ", c.Message)
 	clear(p.said) // each check stands for itself
 	for i, m := range c.Remedies {
-		p.step(i+1, m)
+		p.step(i+1, i > 1, m)
 	}
 	if len(g.nodes) > 1 && slices.ContainsFunc(c.Remedies, func(m report.Remedy) bool { return len(m.Commands) > 0 }) {
 		p.text("     ", "The commands are those for "+g.nodes[0]+"; -o json has those of the others.")

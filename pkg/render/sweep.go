@@ -14,7 +14,7 @@ func (p *page) node() {
 	faults, hazards := p.bySeverity()
 	if len(faults) > 0 {
 		p.answer(faults[0])
-		p.fix(faults[0].Remedies)
+		p.fix(faults[0])
 		p.title("WHY")
 		p.facts(faults[0].Evidence, 2, enoughLines)
 		p.others(faults[1:])

@@ -51,7 +51,7 @@ func (p *page) screen() {
 		if len(r.RootCauses) > 0 {
 			c := r.RootCauses[0]
 			p.answer(c)
-			p.fix(c.Remedies)
+			p.fix(c)
 			p.why(c)
 			p.others(r.RootCauses[1:])
 		}

@@ -139,7 +139,7 @@ func (p *page) next(list []report.Remedy) {
 	}
 	p.title("LOOK NEXT")
 	for i, m := range list {
-		p.step(i+1, m)
+		p.step(i+1, i > 1, m)
 	}
 }
 

@@ -28,8 +28,9 @@ var MountPropagationOff = &diagnosis.Rule{
 			with["node"], with["mount"] = pl.Node, point
 			p := &diagnosis.Proof{
 				Subject: diagnosis.NodeSubject(pl.Node), Says: says, With: with, State: []evidence.Answer{state}, Last: []evidence.Answer{last},
-				Steps: []remedy.Step{remedy.Words("Make the mount shared on node " + pl.Node + " with `mount --make-rshared " + point + "`, and let a unit or an init script do so at every boot before the container runtime starts. Then let the driver's pod on the node start anew: a container that runs keeps the mounts with which it started. " +
-					"Leave mountPropagation in the pod as it is: without it the message disappears, and the pod pins mounts instead.")},
+				Steps: []remedy.Step{remedy.Words("Make the mount shared on node " + pl.Node + " with `mount --make-rshared " + point + "`, and let a unit or an init script do so at every boot before the container runtime starts. " +
+					"Leave mountPropagation in the pod as it is: without it the message disappears, and the pod pins mounts instead."),
+					remedy.Words("Then let the driver's pod on the node start anew: a container that runs keeps the mounts with which it started.")},
 			}
 			p.Node(pl.Node)
 			return p
