@@ -172,7 +172,7 @@ func (p *Pass) findNodes(v *snapshot.Volume) []string {
 		if slices.Contains(nodes, n) || p.Question.Kind == "node" && n != p.Question.Name {
 			continue
 		}
-		if d, ok := p.DeviceOn(v, n); ok && d.Proven || len(p.VolumeMounts(v, n)) > 0 {
+		if d, ok := p.DeviceOn(v, n); ok && d.Proven || len(p.VolumeMounts(v, n)) > 0 || len(p.MapsOf(v, n)) > 0 {
 			nodes = append(nodes, n)
 		}
 	}

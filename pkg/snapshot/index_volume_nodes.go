@@ -21,15 +21,15 @@ func (x *Index) nodesWith(v *Volume, views []string) []string {
 		if slices.Contains(nodes, n) {
 			continue
 		}
-		if _, ok := x.DeviceOn(v, n); ok || len(x.VolumeMounts(v, n)) > 0 {
+		if _, ok := x.DeviceOn(v, n); ok || len(x.VolumeMounts(v, n)) > 0 || len(x.MapsOf(v, n)) > 0 {
 			nodes = append(nodes, n)
 		}
 	}
 	return nodes
 }
 
-// NodesTraced are the nodes with a trace of the volume in the API or in what was probed: a mount
-// or a disk may be left on a machine of which the API knows nothing.
+// NodesTraced are the nodes with a trace of the volume in the API or in what was probed: a mount,
+// a disk or a map without disks may be left on a machine of which the API knows nothing.
 func (x *Index) NodesTraced(v *Volume) []string {
 	return x.nodesWith(v, slices.Sorted(maps.Keys(x.NodeViews)))
 }

@@ -1,6 +1,7 @@
 package causes
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -51,6 +52,63 @@ func TestBranchesOfLocalPools(t *testing.T) {
 		"md on a disk that is locked":                  {locked(array()), certain},
 		"md, nothing of it was seen":                   {array(), certain},
 	})
+}
+
+// TestMapsLeftOfVolumesElsewhere: the storage took the disk from n2, which keeps a dead map of it, while the volume works on n1.
+func TestMapsLeftOfVolumesElsewhere(t *testing.T) {
+	t.Parallel()
+	const map7 = "degraded: likely multipath-map-orphaned Device n2/253:7"
+	over := func(w *world, disks ...string) *world {
+		return dmOver(w, "n2", "dm-7", "253:7", "mpathb", "mpath-3600a0980123456789012345678901234", disks...).Entries("n2", "@claim/253:7", "free")
+	}
+	dead := func(w *world, disks ...string) *world {
+		for i, name := range disks {
+			w = sanDisk(w, "n2", name, fmt.Sprintf("8:%d", 32+16*i)).Without("n2", "sys/class/block/"+name+"/device/state").Entries("n2", "sys/class/block/"+name+"/device/state", "offline")
+		}
+		return over(w, disks...)
+	}
+	other := func() *world { return dead(sanMounted(pureISCSI()), "sdc", "sdd") }
+	showEach(t, map[string]shown{
+		"two dead paths":                {other(), map7},
+		"one dead path":                 {dead(sanMounted(pureISCSI()), "sdc"), map7},
+		"no path":                       {over(sanMounted(pureISCSI())), map7},
+		"the map of another volume":     {over(sanMounted(pureISCSI())).Moved("mpath-3600a0980123456789012345678901234", "mpath-3600a0980123456789012345678905555"), "healthy"},
+		"what is attached is not known": {other().Gap("api/storage.k8s.io/volumeattachments", "Forbidden"), "unknown"},
+		"it is attached there, too":     {other().Attached("n2"), "broken: certain multipath-map-orphaned Device n2/253:7"},
+		"its paths work":                {over(sanDisk(sanDisk(sanMounted(pureISCSI()), "n2", "sdc", "8:32"), "n2", "sdd", "8:48"), "sdc", "sdd"), "healthy"},
+	})
+}
+
+// TestTargetOfSeveralVolumes: what a node kept of a volume goes by its own paths, for a logout takes every disk of the target along.
+func TestTargetOfSeveralVolumes(t *testing.T) {
+	t.Parallel()
+	const session = "sys/class/iscsi_session/session9/"
+	kept := func(more ...string) *world {
+		w := sanDisk(sanMounted(pureISCSI()), "n2", "sdc", "8:32").Entries("n2", "@claim/8:32", "free")
+		return w.Entries("n2", session+"targetname", "iqn.1992-08.com.netapp:sn.1", session+"state", "LOGGED_IN", session+"device/target9:0:0/9:0:0:1/block/sdc", "@dir",
+			"sys/class/iscsi_connection/connection9:0/persistent_address", "10.8.1.1", "sys/class/iscsi_connection/connection9:0/persistent_port", "3260").Entries("n2", more...)
+	}
+	shared := kept(session+"device/target9:0:0/9:0:0:2/block/sdd", "@dir").Disk("n2", "sdd", "8:48", "device/wwid", "naa.600a0980123456789012345678907777")
+	for name, c := range map[string]struct {
+		w         *world
+		want, not string
+	}{
+		"its target has one disk":          {kept(), "--logout", "/device/delete"},
+		"another disk hangs on its target": {shared, "/sys/class/block/sdc/device/delete", "--logout"},
+	} {
+		got, r := c.w.Verdict(t, Catalog(), "pvc shop/data")
+		if got != "healthy: certain device-mapped-on-other-node Device n2/8:32" {
+			t.Errorf("%s: %s", name, got)
+			continue
+		}
+		commands := ""
+		for _, s := range r.RootCauses[0].Remedies {
+			commands += s.Title + "\n" + strings.Join(s.Commands, "\n")
+		}
+		if !strings.Contains(commands, c.want) || strings.Contains(commands, c.not) || strings.Contains(commands, "block/sdd") {
+			t.Errorf("%s: %s", name, commands)
+		}
+	}
 }
 
 // TestBranchesOfDisks: maps, paths and numbers.

@@ -113,6 +113,7 @@ func samplesOf(n func(string) string) map[string]Step {
 		"Load":                   Load(x, n("NODE"), n("MODULE")),
 		"StartISCSI":             StartISCSI(x, n("NODE")),
 		"UnmapSCSI":              UnmapSCSI(view, v, view.ByName("sdc")),
+		"DeletePaths":            DeletePaths(view, v, []*probes.BlockDevice{view.ByName("sdc")}, "dm-2")[0],
 	}
 }
 

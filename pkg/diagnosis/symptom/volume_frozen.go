@@ -8,6 +8,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/filesystem"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/volume"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -35,7 +36,7 @@ func standsStill(p *diagnosis.Pass, v *snapshot.Volume) {
 		}
 		for _, b := range stackOf(view, d) {
 			how, at := blocked(view, b)
-			if how == "" {
+			if how == "" || at == "/slaves" && left(p, v, view.Name) {
 				continue
 			}
 			s := onVolume(v, fmt.Sprintf("Device %s (%s) of %s on node %s %s.", b.Name, b.Dev, name(v), view.Name, how))
@@ -45,6 +46,11 @@ func standsStill(p *diagnosis.Pass, v *snapshot.Volume) {
 			p.AddSymptom(s)
 		}
 	}
+}
+
+// left tells whether a volume has nobody on a node who could wait for it there: what is left of it hangs for itself.
+func left(p *diagnosis.Pass, v *snapshot.Volume, node string) bool {
+	return v.AttachmentOn(node) == nil && volume.Deserted(&evidence.Place{X: p.Index, Volume: v, Node: node})
 }
 
 // stackOf are the volume's devices: the disk, its paths, and what rightly lies on it.

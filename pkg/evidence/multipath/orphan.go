@@ -17,14 +17,22 @@ func wwid(m *probes.BlockDevice) string {
 	return snapshot.BareWWID(strings.TrimPrefix(m.DM.UUID, "mpath-"))
 }
 
-// of tells whether a map is a volume's, by WWID or because the volume's device is below
-// it, and how that is known.
-func of(x *snapshot.Index, v *snapshot.Volume, view *snapshot.NodeView, m *probes.BlockDevice) (bool, string) {
+// named is the identity of a volume that a map's WWID is, or empty.
+func named(v *snapshot.Volume, m *probes.BlockDevice) string {
 	w := wwid(m)
 	for _, o := range v.WWIDs() {
 		if o == w || len(o) >= 16 && strings.HasSuffix(w, o) || len(w) >= 16 && strings.HasSuffix(o, w) {
-			return true, "the map's WWID is that of the volume (" + o + ")"
+			return o
 		}
+	}
+	return ""
+}
+
+// of tells whether a map is a volume's, by WWID or because the volume's device is below
+// it, and how that is known.
+func of(x *snapshot.Index, v *snapshot.Volume, view *snapshot.NodeView, m *probes.BlockDevice) (bool, string) {
+	if o := named(v, m); o != "" {
+		return true, "the map's WWID is that of the volume (" + o + ")"
 	}
 	if d, ok := x.DeviceOn(v, view.Name); ok {
 		if d.Dev == m.Dev {
@@ -120,6 +128,22 @@ func (o Orphan) Misleads() evidence.Answer {
 	d, ok := o.pl.X.DeviceOn(o.pl.Volume, o.pl.Node)
 	below := ok && d.Block != nil && slices.Contains(o.Slaves, d.Block.Name)
 	return evidence.When(o.Mine && volume.Awaited(o.pl.X, o.pl.Volume, o.pl.Node) && !below)
+}
+
+// Stranded asks whether it is the volume's own, and neither a pod nor an attachment wants the volume on the node:
+// it was taken away by the storage while the node, which has no reason to look, kept the map.
+func (o Orphan) Stranded() evidence.Answer {
+	pl := o.pl
+	d, _ := pl.X.DeviceOn(pl.Volume, pl.Node)
+	if !o.Mine || d.Unlike != "" || !d.Proven && named(pl.Volume, o.BlockDevice) == "" || !volume.Deserted(pl) || ofAnother(pl.X, pl.Volume, pl.View, o.BlockDevice) {
+		return evidence.No()
+	}
+	return evidence.All(volume.Unattached(pl), pl.Consumers().Nothing())
+}
+
+// Paths are the disks that are still below the map.
+func (o Orphan) Paths() []*probes.BlockDevice {
+	return evidence.Keep(o.pl.View.Blocks(), func(b *probes.BlockDevice) bool { return slices.Contains(o.Slaves, b.Name) && b.HCTL != "" })
 }
 
 // known tells whether the volume's device on the node is known by its identity, or is of

@@ -66,7 +66,7 @@ func (b Behind) Left() evidence.Answer {
 	case b.pl.Volume.Longhorn != nil || !b.Device.Proven || !b.ownMap() || b.pl.X.SharesKernel(b.pl.View) || b.pl.X.UnseenMate(b.pl.View) != "":
 		return evidence.No()
 	}
-	return evidence.All(evidence.Yes(how), b.unattached())
+	return evidence.All(evidence.Yes(how), Unattached(b.pl))
 }
 
 // ownMap tells whether it is the node that made the device: by a map, a login or a
@@ -83,15 +83,15 @@ func (b Behind) ownMap() bool {
 	})
 }
 
-// unattached asks whether Kubernetes does not want the volume on the node any more: no
+// Unattached asks whether Kubernetes does not want the volume on the place's node any more: no
 // VolumeAttachment there, or one that has been terminating for two minutes. Drivers without
 // attachments (in-tree rbd, iscsi) have none by nature.
-func (b Behind) unattached() evidence.Answer {
-	va := b.pl.Volume.AttachmentOn(b.pl.Node)
+func Unattached(pl *evidence.Place) evidence.Answer {
+	va := pl.Volume.AttachmentOn(pl.Node)
 	if va != nil {
-		return evidence.When(va.DeletionTimestamp != nil && b.pl.X.Age(va.DeletionTimestamp.Time) > Handover)
+		return evidence.When(va.DeletionTimestamp != nil && pl.X.Age(va.DeletionTimestamp.Time) > Handover)
 	}
-	return evidence.Resource(b.pl.X, "storage.k8s.io/volumeattachments").Nothing()
+	return evidence.Resource(pl.X, "storage.k8s.io/volumeattachments").Nothing()
 }
 
 // Kept asks whether something named keeps the device, which is then the cause: another
@@ -126,13 +126,47 @@ func (b Behind) Kept() evidence.Answer {
 	return b.pl.Tables(probes.Block, probes.Mounts, probes.Descriptors).And(node.Whole(b.pl.X, on, probes.Mounts)).Found()
 }
 
-// Dead asks whether what is mounted is a multipath map without a usable path.
+// Dead asks whether what is mounted is a multipath map without a usable path, or such a map lies on what is only mapped.
 func (b Behind) Dead() evidence.Answer {
-	if b.Stage == nil {
-		return evidence.No()
+	maps := b.Maps()
+	if b.Stage != nil {
+		maps = []*probes.BlockDevice{b.pl.View.Device(b.Stage.Mount.Dev)}
 	}
-	m := b.pl.View.Device(b.Stage.Mount.Dev)
-	return evidence.When(disk.IsMapped(m, "mpath-") && b.pl.View.NoPath(m))
+	return evidence.When(slices.ContainsFunc(maps, func(m *probes.BlockDevice) bool { return disk.IsMapped(m, "mpath-") && b.pl.View.NoPath(m) }))
+}
+
+// Maps are the multipath maps that lie on the device.
+func (b Behind) Maps() []*probes.BlockDevice {
+	return evidence.Keep(b.Device.Stack, func(m *probes.BlockDevice) bool { return disk.IsMapped(m, "mpath-") })
+}
+
+// Disks are the device's paths.
+func (b Behind) Disks() []*probes.BlockDevice {
+	if len(b.Device.Paths) > 0 {
+		return b.Device.Paths
+	}
+	return []*probes.BlockDevice{b.Device.Block}
+}
+
+// Company are the node's other disks at the targets of the device: a logout would take them along.
+func (b Behind) Company() []string {
+	var out []string
+	for _, d := range b.Disks() {
+		s := b.pl.View.SessionOfDisk(d.Name)
+		if s == nil {
+			continue
+		}
+		for _, o := range b.pl.View.SessionsOf(s.Target) {
+			for _, name := range o.Disks {
+				own := slices.ContainsFunc(b.Disks(), func(d *probes.BlockDevice) bool { return d.Name == name })
+				if !own && !slices.Contains(out, name) {
+					out = append(out, name)
+				}
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
 }
 
 // Reused asks whether the number was given to another volume's disk under the mount, or the

@@ -1,9 +1,6 @@
 package device
 
 import (
-	"net"
-	"strings"
-
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -21,7 +18,7 @@ var DeviceMappedOnOtherNode = &diagnosis.Rule{
 	LeadsTo: []string{"rbd-lock-or-watcher-stale", "filesystem-readonly-after-error", "filesystem-needs-fsck", "iscsi-login-rejected"},
 	YieldsTo: []string{"node-down", "node-kubelet-down-workload-alive", "mount-pinned-in-namespace", "mount-lazily-detached", "pod-directory-orphaned",
 		"kubelet-in-container", "lvm-claims-device", "block-volume-unmap-stuck", "longhorn-engine-orphaned", "device-held-by-process"},
-	Offers: []string{"unmap-device"},
+	Offers: []string{"multipath-flush", "unmap-device"},
 	Asks:   diagnosis.EachPlace,
 	Docs:   docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
@@ -56,7 +53,6 @@ var DeviceMappedOnOtherNode = &diagnosis.Rule{
 // letGo tells how the node lets the device go, once it is known whose it is.
 func letGo(pl *evidence.Place, b volume.Behind, p *diagnosis.Proof, doubtful bool) {
 	d := b.Device.Block
-	target, address, port := b.Session()
 	switch {
 	case doubtful:
 		if b.Stage != nil {
@@ -70,11 +66,7 @@ func letGo(pl *evidence.Place, b volume.Behind, p *diagnosis.Proof, doubtful boo
 			p.Steps = append(p.Steps, remedy.Words(remedy.OneWriter(pl.Volume)))
 		}
 		p.Steps = append(p.Steps, remedy.Words("Unmount exactly "+b.Stage.Mount.Point+" on node "+pl.Node+"; then the driver can release the device, and log out of the storage where it logged in. Restarting the driver's node pod or the kubelet often does it."))
-	case target != "":
-		p.Steps = []remedy.Step{remedy.LogoutISCSI(pl.Node, pl.Volume, target, net.JoinHostPort(address, port))}
-	case strings.HasPrefix(d.Name, "rbd"):
-		p.Steps = []remedy.Step{remedy.UnmapRBD(pl.View, pl.Volume, d)}
 	default:
-		p.Steps = []remedy.Step{remedy.Words("Let the driver's node pod on " + pl.Node + " detach " + d.Name + " (restart it), or detach it in the storage backend.")}
+		p.Steps = remedy.Unmapped(pl.View, pl.Volume, b)
 	}
 }

@@ -1,7 +1,6 @@
 package device
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
@@ -41,8 +40,7 @@ var MultipathMapOrphaned = &diagnosis.Rule{
 			for _, o := range multipath.Unowned(pl) {
 				p := add(o, "unowned")
 				p.State, p.AtMost, p.Severity, p.Breaks = []evidence.Answer{o.IsDead(), evidence.Resource(pl.X, "/persistentvolumes").Nothing()}, report.Likely, report.Degraded, []diagnosis.Step{}
-				p.Last = []evidence.Answer{o.Unused()}
-				p.Steps = append([]remedy.Step{remedy.Check("See whether its paths come back.", remedy.OnNode(pl.Node, "multipath", "-ll"))}, p.Steps...)
+				p.Last, p.Steps = []evidence.Answer{o.Unused()}, remedy.AfterPaths(pl.Node, p.Steps...)
 			}
 			return out
 		}
@@ -50,26 +48,32 @@ var MultipathMapOrphaned = &diagnosis.Rule{
 			if disks := o.Beside(); o.Mounted().Yes() && o.Mine && len(disks) > 0 {
 				p := add(o, "lost")
 				p.State, p.With["volume"], p.With["disks"] = []evidence.Answer{o.IsDead()}, volume.Name(pl.Volume), strings.Join(disks, ", ")
-				p.Steps = []remedy.Step{remedy.Words(fmt.Sprintf("Give the map its paths back on node %s: multipathd add path %s (each disk), then multipathd reconfigure. Restart the pod afterwards. Do not flush or remove a mounted map.", pl.Node, strings.Join(disks, " ")))}
+				p.Steps = []remedy.Step{remedy.Words("Give the map its paths back on node " + pl.Node + ": multipathd add path " + strings.Join(disks, " ") + " (each disk), then multipathd reconfigure. Restart the pod afterwards. Do not flush or remove a mounted map.")}
 				if len(pl.Volume.LiveConsumersOn(pl.Node)) > 0 {
 					p.Breaks = []diagnosis.Step{diagnosis.Using, diagnosis.Unmounting}
 				}
 				continue
 			}
-			p := add(o, "left")
-			why, sure, pins := o.Pins()
-			p.With["so"] = "stays attached to the node although " + why
-			if misleads := o.Misleads(); !pins.Yes() && misleads.Yes() {
-				pins, sure, p.Breaks = misleads, true, []diagnosis.Step{diagnosis.Staging}
-				p.With["so"] = "cannot be mounted there: whoever looks for its map finds this dead one"
-			}
-			p.State, p.With["volume"] = []evidence.Answer{o.IsDead(), pins}, volume.Name(pl.Volume)
-			p.LookAlikes = []diagnosis.LookAlike{{Cause: "a map that is mounted", Is: o.Mounted()}}
-			p.Attachment(pl.Volume.AttachmentOn(pl.Node))
-			if !sure { // tied to the volume by its stuck attachment only, or not even by that
-				p.AtMost = report.Likely
-			}
+			left(pl, o, add(o, "left"))
 		}
 		return out
 	},
+}
+
+// left tells what a map that is not mounted keeps from whom.
+func left(pl *evidence.Place, o multipath.Orphan, p *diagnosis.Proof) {
+	why, sure, pins := o.Pins()
+	p.With["so"], p.With["volume"] = "stays attached to the node although "+why, volume.Name(pl.Volume)
+	if misleads := o.Misleads(); !pins.Yes() && misleads.Yes() {
+		pins, sure, p.Breaks = misleads, true, []diagnosis.Step{diagnosis.Staging}
+		p.With["so"] = "cannot be mounted there: whoever looks for its map finds this dead one"
+	} else if stranded := o.Stranded(); !pins.Yes() && !stranded.No() {
+		pins, sure, p.Says, p.Severity, p.Breaks = stranded, false, "stranded", report.Degraded, []diagnosis.Step{}
+		p.Steps = remedy.AfterPaths(pl.Node, append(p.Steps, remedy.DeletePaths(pl.View, pl.Volume, o.Paths(), o.Name)...)...)
+	}
+	p.State, p.LookAlikes = []evidence.Answer{o.IsDead(), pins}, []diagnosis.LookAlike{{Cause: "a map that is mounted", Is: o.Mounted()}}
+	p.Attachment(pl.Volume.AttachmentOn(pl.Node))
+	if !sure { // tied to the volume by its stuck attachment only, not even by that, or in nobody's way
+		p.AtMost = report.Likely
+	}
 }
