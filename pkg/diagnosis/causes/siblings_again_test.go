@@ -82,6 +82,8 @@ func TestSiblingsAgain(t *testing.T) {
 	}{
 		"containerd: a file of a volume's image":                     {unmounted("ImageVolumeMountFailed: failed to ensure image subpath \"a.jar\" in \"/run/containerd/io.containerd.grpc.v1.cri/image-volumes/1a/2b\": only directory subpath is supported"), "pod shop/web-0", refused},
 		"CRI-O: a path that is not in a volume's image":              {unmounted("ImageVolumeMountFailed: subPath opt/yq-jq does not exist in OCI artifact volume"), "pod shop/web-0", refused},
+		"a runtime that knows no volumes of images":                  {unmounted("failed to generate container \"cc99\" spec: failed to generate spec: failed to mkdir \"\": mkdir : no such file or directory"), "pod shop/web-0", refused},
+		"a runtime that lacks a directory of its own":                {unmounted("failed to generate container \"cc99\" spec: failed to generate spec: failed to mkdir \"/run/x\": mkdir /run/x: no such file or directory"), "pod shop/web-0", "healthy"},
 		"a container that cannot be made otherwise":                  {unmounted("failed to reserve container name"), "pod shop/web-0", "healthy"},
 		"the image of a volume cannot be pulled":                     {imaged("registry.example/model:latest"), "pod shop/web-0", "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
 		"the image of a container cannot be":                         {imaged("registry.example/app:1"), "pod shop/web-0", "healthy"},

@@ -54,8 +54,12 @@ func WantsImage(w *corev1.ContainerStateWaiting) bool {
 func saysUnmounted(pod *corev1.Pod, t evidence.Text) bool {
 	_, failed := failedContainer(pod, t)
 	return failed && slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool { return v.Image != nil }) &&
-		evidence.ContainsAny(t.Raw, "ImageVolumeMountFailed", "image volume", "image subpath", "/image-volumes/")
+		evidence.ContainsAny(t.Raw, "ImageVolumeMountFailed", "image volume", "image subpath", "/image-volumes/", nothing, strings.ReplaceAll(nothing, `"`, `\"`))
 }
+
+// nothing is what a runtime says that knows no volumes of images: the kubelet gives it a mount that has an image and no
+// path of the host (containerd 1.7, pkg/cri/opts/spec_linux.go: WithMounts).
+const nothing = `failed to mkdir "": mkdir :`
 
 // AwaitedImage is the image that a container of a pod waits for, or nothing.
 func AwaitedImage(pod *corev1.Pod) string {
