@@ -10,7 +10,7 @@ import (
 // TestSiblingsOfKubernetes: what Kubernetes and its sidecars refuse before any storage is asked.
 func TestSiblingsOfKubernetes(t *testing.T) {
 	t.Parallel()
-	const secrets = "secrets-store.csi.k8s.io"
+	const secrets, noMode = "secrets-store.csi.k8s.io", `MountVolume.SetUp failed for volume "pv-data" : kubernetes.io/csi: mounter.SetUpAt failed to check volume lifecycle mode: volume mode "Persistent" not supported by driver ebs.csi.aws.com (only supports [])`
 	inline := func(modes string) *world {
 		w := vol(secrets, "h", "").Waits().Edit("volumeLifecycleModes: [Persistent]", "volumeLifecycleModes: ["+modes+"]").
 			Edit("volumes: [{name: data, persistentVolumeClaim: {claimName: data}}]", "volumes: [{name: data, csi: {driver: "+secrets+", volumeAttributes: {secretProviderClass: app}}}]")
@@ -84,6 +84,9 @@ func TestSiblingsOfKubernetes(t *testing.T) {
 		{row{"a daemon behind the plugin that does not answer it", "broken: unexplained mount-failed; unexplained pod-waiting-for-volume", vol("topolvm.io", "h", "").Waits().Attached("n1").
 			FailedMount("MountVolume.SetUp failed for volume \"pv-data\" : rpc error: code = Unavailable desc = connection error: desc = \"transport: Error while dialing: dial unix /run/topolvm/lvmd.sock: connect: no such file or directory\"")}, "pvc shop/data"},
 		{row{"a claim, of a driver for volumes of pods alone", "broken: certain csidriver-object-wrong CSIDriver ebs.csi.aws.com", ebs().Waits().Attached("n1").Edit("volumeLifecycleModes: [Persistent]", "volumeLifecycleModes: [Ephemeral]")}, "pvc shop/data"},
+		{row{"a claim, and the API server does not know the modes", "broken: likely csidriver-object-wrong CSIDriver ebs.csi.aws.com", ebs().Waits().Attached("n1").Edit("volumeLifecycleModes: [Persistent]", "volumeLifecycleModes: []").FailedMount(noMode)}, "pvc shop/data"},
+		{row{"a claim, and the object lists its mode meanwhile", "broken: unexplained mount-failed; unexplained pod-waiting-for-volume", ebs().Waits().Attached("n1").FailedMount(noMode)}, "pvc shop/data"},
+		{row{"a claim, and nobody says that the mode is missing", "broken: unexplained pod-waiting-for-volume", ebs().Waits().Attached("n1").Edit("volumeLifecycleModes: [Persistent]", "volumeLifecycleModes: []")}, "pvc shop/data"},
 		{row{"a volume of the pod, of a driver for claims", "broken: certain csidriver-object-wrong CSIDriver " + secrets, inline("Persistent")}, "pod shop/web-0"},
 		{row{"a volume of the pod, of a driver that answers", "broken: unexplained mount-failed; unexplained pod-waiting-for-volume", inline("Persistent").Edit("MountVolume.NewMounter initialization failed for volume \\\"data\\\" : volume mode \\\"Ephemeral\\\" not supported by driver "+secrets, "MountVolume.SetUp failed for volume \\\"data\\\" : rpc error: code = Unknown desc = vault is sealed")}, "pod shop/web-0"},
 		{row{"a volume of the pod, and the object is right", "broken: unexplained mount-failed; unexplained pod-waiting-for-volume", inline("Persistent, Ephemeral")}, "pod shop/web-0"},

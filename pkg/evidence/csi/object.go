@@ -51,7 +51,7 @@ func Pending(x *snapshot.Index, va *storagev1.VolumeAttachment, least time.Durat
 // InlineUse is a CSI volume of a pod that the kubelet does not make because of its driver's CSIDriver.
 type InlineUse struct {
 	Driver, Volume string
-	Says           string // "absent": no CSIDriver; "modes": it does not list Ephemeral; "persistent": nor Persistent
+	Says           string // "absent": no CSIDriver; "modes": it does not list Ephemeral; "persistent": nor Persistent; "empty": nothing, as the kubelet sees it
 	Modes, Wants   string // what it lists, and what the kubelet wants there
 	Refused        evidence.Answer
 }
@@ -82,11 +82,25 @@ func Inline(pl *evidence.Place) []InlineUse {
 			continue
 		}
 		u := InlineUse{Driver: v.Driver, Volume: v.PVName(), Says: "persistent", Wants: string(storagev1.VolumeLifecyclePersistent)}
-		if u.listed(pl.X); u.Refused.Yes() && !reached(pl, u.Volume) {
+		if u.listed(pl.X); u.Refused.No() && len(pl.X.CSIDriver(u.Driver).Spec.VolumeLifecycleModes) == 0 {
+			u.Says, u.Modes, u.Refused = "empty", "", saysNone(pl, u)
+		}
+		if u.Refused.Yes() && !reached(pl, u.Volume) {
 			out = append(out, u)
 		}
 	}
 	return out
+}
+
+// saysNone asks whether the kubelet freshly reads no mode at all in a CSIDriver: an API server that is older than it does not
+// know the field, and what the kubelet asks for has no default. (kubernetes-sigs/aws-ebs-csi-driver issue 419)
+func saysNone(pl *evidence.Place, u InlineUse) evidence.Answer {
+	for _, t := range pl.Texts {
+		if t.Fresh && t.Mounts() && t.Spec == u.Volume && strings.Contains(t.Raw, "volume mode \""+u.Wants+"\" not supported by driver "+u.Driver+" (only supports [])") {
+			return evidence.Yes(t.Evidence(), evidence.FromAPI("CSIDriver "+u.Driver, "spec.volumeLifecycleModes", "none"))
+		}
+	}
+	return evidence.No()
 }
 
 // reached tells whether the driver itself has answered for a volume of the pod lately: the kubelet compares the modes

@@ -30,8 +30,7 @@ var CSIDriverObjectWrong = &diagnosis.Rule{
 		if pl.Pod != nil {
 			return evidence.Each(csi.Inline(pl), func(i csi.InlineUse) *diagnosis.Proof { return inlineRefused(pl, i) })
 		}
-		out := []*diagnosis.Proof{diagnosis.Rest(holder.Open(pl, "storage.k8s.io/volumeattachments"))}
-		v, none := pl.Volume, csi.NoObject(pl.X, pl.Volume.Driver)
+		v, none, out := pl.Volume, csi.NoObject(pl.X, pl.Volume.Driver), []*diagnosis.Proof{diagnosis.Rest(holder.Open(pl, "storage.k8s.io/volumeattachments"))}
 		if v.PV != nil && v.PV.Spec.CSI != nil && !none.No() {
 			for _, va := range v.Attachments {
 				out = append(out, driverObject(pl, va, none))
@@ -68,6 +67,13 @@ func inlineRefused(pl *evidence.Place, i csi.InlineUse) *diagnosis.Proof {
 		With:  words.Fields{"driver": i.Driver, "volume": i.Volume, "pod": pods.Name(pl.Pod), "modes": i.Modes, "similar": words.List(csi.Similar(pl.X, i.Driver), 3)},
 		State: []evidence.Answer{i.Refused.With(pods.States([]*corev1.Pod{pl.Pod})...), csi.Listed(pl.X, pl.Node, i.Driver)},
 		Steps: []remedy.Step{remedy.Words("Give CSIDriver " + i.Driver + " the spec of the driver's release, where volumeLifecycleModes lists " + i.Wants + " (delete the object and create it). A driver that " + otherwise[i.Wants] + ". The kubelet tries again by itself.")},
+	}
+	if i.Says == "empty" {
+		p.AtMost, p.With["node"] = report.Likely, pl.Node
+		p.Steps = []remedy.Step{
+			remedy.Check("See the object, and which versions the nodes have.", remedy.Kubectl("get", "csidriver", i.Driver, "-o", "yaml"), remedy.Kubectl("get", "nodes", "-o", "wide")),
+			remedy.Words("A kubelet must not be newer than the API server: upgrade the API servers, or take node " + pl.Node + " back to their version. Then CSIDriver " + i.Driver + " has volumeLifecycleModes: [Persistent] by default. Nodes whose kubelet is no newer can run the pod meanwhile."),
+		}
 	}
 	p.Pods(pl.Pod)
 	return p
