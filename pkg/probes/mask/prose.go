@@ -21,7 +21,7 @@ var follows = wordSet(`is was are were be been has have had not no for in of fro
 		removed lookup retrieval quality format entry entries field fields list holds opens lacks carries needs key keys context deadline canceled
 		cancelled rpc exec open read write dial connect connection refused reset timed out permission operation unmarshal parse decode http https
 		status code response received returned account login user identity signature region tenant audience issuer assume role caller get post put
-		such valid`)
+		such valid cache`)
 
 func wordSet(list string) map[string]bool {
 	out := map[string]bool{}
