@@ -68,9 +68,11 @@ func allocated(c *corev1.PersistentVolumeClaim, names []string) report.Evidence 
 	return report.Evidence{}
 }
 
-// ofResizer tells whether external-resizer said it; kubelet writes events of the same
-// reason.
-func ofResizer(t evidence.Text) bool { return strings.HasPrefix(t.Component, "external-resizer") }
+// ofResizer tells whether external-resizer said it, or, of a plugin in the tree, kube-controller-manager (volume_expand,
+// pkg/controller/volume/expand); kubelet writes events of the same reason.
+func ofResizer(t evidence.Text) bool {
+	return strings.HasPrefix(t.Component, "external-resizer") || t.Component == "volume_expand"
+}
 
 // untouched asks whether nothing shows that the controller's half of an expansion began:
 // no condition, no status, no event of the resizer.

@@ -174,7 +174,7 @@ const (
 // backendSentences are examples of classes: codes of clouds and sentences of drivers.
 var backendSentences = []sentence{
 	says(Throttled, `(\b|user)rate[ _-]?limit|rate ?exceeded|retry quota exceeded|(modification|request|api|call) rate\b.{0,20}\blimit|requests per (second|minute|hour) reached|got 429 instead|RequestLimitExceeded|request limit exceeded|throttl|TooManyRequests|too many requests|StatusCode[:=] ?429|status code[: ]+429|HTTP 429|Error 429|too many pending operations|RetryAfter: ?[1-9]\d*s`),
-	says(StillWorking, `expected device to be attached but was (attaching|detaching)|volume is (still )?(attaching|detaching|creating)|the (current )?status is (still )?creating\b|in (the )?(state|status) (of )?"?(attaching|detaching|creating)|\b(flatten|clone|cloning|copy|copying|restore|restoring|hydration|split|import)\b.{0,60}\bin progress|\bclone( from \S+)? is pending\b|still being (created|cloned|copied|restored|modified|optimized)|in (modification state )?"?optimizing"?( state)?\b|in a transient state`),
+	says(StillWorking, `expected device to be attached but was (attaching|detaching)|volume is (still )?(attaching|detaching|creating)|the (current )?status is (still )?creating\b|in (the )?(state|status) (of )?"?(attaching|detaching|creating)|\b(flatten|clone|cloning|copy|copying|restore|restoring|hydration|split|import)\b.{0,60}\bin progress|\bclone( from \S+)? is pending\b|still being (created|cloned|copied|restored|modified|optimized)|in (modification state )?"?optimizing"?( state)?\b|in a transient state|\bresourceNotReady\b`),
 	says(MachineBusy, `\b(server|instance|machine|vm|droplet|linode)\b[^.:;]{0,60}\b(is (currently )?busy|is locked \(locked\)|(already )?has (a )?pending (event|action|task)\b|while it is in task_state\b)`),
 	says(Pending, `code = Aborted desc = (pending|in progress)$`),
 	says(OtherCall, `another operation .{0,40}in progress|is busy with another operation`),
@@ -184,7 +184,7 @@ var backendSentences = []sentence{
 	says(PutOff, `(due to|in|during) (a |the )?back-?off\b|backing off\b`),
 	says(NodeUnknown, `(node|virtual ?machine|instance|host|machine|server|droplet|linode|initiators?|vm)\b:?(?:[^.:;]|[.:]\S){0,80}(wasn't found|was not found|not found|doesn't exist|does not exist|could not be found)|(could not|cannot|can't|unable to|failed to|couldn't) (find|get|locate|lookup|look up) .{0,30}(node|virtual ?machine|instance|host|machine|server|initiators?|vm)\b|InvalidInstanceID|no (host|initiator|node|instance)s? (was )?(found|registered|match)`),
 	says(VolumeUnknown, `(\b|persistent)(volume|disk|snapshot)\b[^.:;\]]{0,60}(wasn't found|was not found|not found|doesn't exist|does not exist)|InvalidVolume\.NotFound|(could not|cannot|can't|unable to|failed to) (find|get|locate) (the )?(volume|disk)\b`),
-	says(OfflineOnly, `only supports? offline expansion|offline (volume )?expansion|currently (published|attached|in-use|in use)`),
+	says(OfflineOnly, `cannot resize \S+ \S+ while it is attached|only supports? offline expansion|offline (volume )?expansion|currently (published|attached|in-use|in use)`),
 	says(ExpandRefused, `by resizer "[^"]+" failed|only supports offline expansion`),
 }
 

@@ -68,7 +68,9 @@ func (r Refusal) Answer() string {
 	switch {
 	case r.WrongPath():
 		return "no such file or directory"
-	case r.Squashed(), !denied.MatchString(r.Text.Raw):
+	case r.Squashed() && !strings.Contains(strings.ToLower(r.Text.Raw), "operation not permitted"):
+		return "permission denied"
+	case !denied.MatchString(r.Text.Raw):
 		return "operation not permitted"
 	}
 	return "access denied"

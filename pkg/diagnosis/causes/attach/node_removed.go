@@ -58,6 +58,9 @@ func goneAttachment(pl *evidence.Place, va *storagev1.VolumeAttachment) *diagnos
 	if holder.UsedBeside(pl.X, pl.Volume, va) {
 		p.Severity = report.Degraded // what remains to be cleared keeps nobody from it
 	}
+	if va.DeletionTimestamp == nil {
+		p.Says = "unasked"
+	}
 	if holder.Leaving(pl.X, va) {
 		p.Says, p.Waiting, p.Steps = "leaving", true, []remedy.Step{remedy.Words("Wait: the attacher detaches the volume from the machine by itself, and the attachment goes; when it stays for longer than two minutes, look at its detachError.")}
 	}

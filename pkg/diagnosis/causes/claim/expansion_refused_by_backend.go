@@ -1,6 +1,8 @@
 package claim
 
 import (
+	"cmp"
+
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
@@ -29,7 +31,7 @@ var ExpansionRefusedByBackend = &diagnosis.Rule{
 		}
 		p := &diagnosis.Proof{
 			Subject: diagnosis.ObjectSubject("PersistentVolumeClaim", ns, claim), Says: says,
-			With:  words.Fields{"claim": ns + "/" + claim, "want": want.String(), "got": got.String(), "driver": pl.Volume.CSIName()},
+			With:  words.Fields{"claim": ns + "/" + claim, "want": want.String(), "got": got.String(), "driver": cmp.Or(pl.Volume.CSIName(), pl.Volume.Driver)},
 			State: []evidence.Answer{claims.Refused(pl), grows, evidence.Not(claims.BackendGrown(pl))},
 			Steps: []remedy.Step{
 				remedy.Check("See the state of the expansion.", remedy.Kubectl("-n", ns, "get", "pvc", claim, "-o", "jsonpath={.status}")),
