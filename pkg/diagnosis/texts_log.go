@@ -86,7 +86,7 @@ func splitWords(line string) []string {
 func (n volumeNames) find(line string) []*snapshot.Volume {
 	var out []*snapshot.Volume
 	for _, w := range splitWords(line) {
-		for _, form := range []string{w, strings.Trim(w, ".-"), strings.TrimPrefix(w, "share-manager-")} {
+		for _, form := range []string{w, strings.Trim(w, ".-"), strings.TrimPrefix(w, "share-manager-"), strings.TrimPrefix(w, "uuid.")} {
 			for _, k := range n[form] {
 				if (k.whole == "" || standsIn(line, k.whole)) && !slices.Contains(out, k.volume) {
 					out = append(out, k.volume)

@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/holder"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/rbac"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -18,18 +19,18 @@ func (a Attacher) Forbidden() (way string, r rbac.Refusal, is evidence.Answer) {
 		return "", r, evidence.No()
 	}
 	for _, va := range a.Silent {
-		if e := failed(va); e != nil {
+		if e := failed(va); e != nil && a.pl.X.Age(e.Time.Time) <= holder.DetachBackoff { // an attacher that lives writes a new one
 			if r, ok := rbac.RefusedIn(e.Message); ok {
 				return "unequipped", r, evidence.Yes(evidence.FromAPI("VolumeAttachment "+va.Name, "status", e.Message))
 			}
 		}
 	}
-	r, is = a.Denied()
-	switch resource, _, _ := strings.Cut(r.Resource, "/"); {
-	case resource != "volumeattachments" && r.Stops():
+	r, _, is = rbac.Denied(a.pl.X, a.Pods, "attacher", func(r rbac.Refusal) bool {
+		return r.Stops() || r.Family() == "volumeattachments" // what else it may not is of another volume, which has its own error
+	})
+	switch {
+	case r.Family() != "volumeattachments":
 		way = "unequipped"
-	case resource != "volumeattachments":
-		return "", r, evidence.No() // of another volume, which has its own error
 	case r.Verb == "list" || r.Verb == "watch" || r.Verb == "get":
 		way = "unread"
 	default:

@@ -124,7 +124,7 @@ func (s Sidecar) LeaseOld(name string) evidence.Answer {
 
 // Denied asks for the sidecar's fresh words that the Kubernetes API refuses it something that it works with.
 func (s Sidecar) Denied() (rbac.Refusal, evidence.Answer) {
-	r, _, is := rbac.Denied(s.x, s.Pods, strings.TrimPrefix(s.Name, "csi-"))
+	r, _, is := rbac.Denied(s.x, s.Pods, strings.TrimPrefix(s.Name, "csi-"), rbac.Refusal.Matters)
 	return r, is
 }
 

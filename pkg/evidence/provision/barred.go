@@ -9,7 +9,7 @@ import (
 // barred reads the fresh words of a Ready provisioner to which the API server denies what it
 // works with.
 func (s *Silence) barred() bool {
-	r, pod, denied := rbac.Denied(s.pl.X, s.Pods, "provisioner")
+	r, pod, denied := rbac.Denied(s.pl.X, s.Pods, "provisioner", rbac.Refusal.Matters)
 	if !denied.Yes() {
 		return false
 	}

@@ -60,16 +60,21 @@ func RefusedIn(text string) (Refusal, bool) {
 	return Refusal{Namespace: m[1], Account: m[2], Verb: m[3], Resource: m[4], Group: m[5], In: m[6]}, true
 }
 
-// Denied finds, in the fresh words of a sidecar's containers, what the API server does not let it do that it works
-// with: its lease, the lists without which it does not begin, the objects that it writes. What it may not write down
-// besides (events) keeps it from nothing.
-func Denied(x *snapshot.Index, pods []*corev1.Pod, container string) (Refusal, *corev1.Pod, evidence.Answer) {
+// Denied finds, in the fresh words of a sidecar's containers, what the API server does not let it do that counts: its
+// lease, the lists without which it does not begin, the objects that it writes. One that has begun since then is let
+// lead and list.
+func Denied(x *snapshot.Index, pods []*corev1.Pod, container string, counts func(Refusal) bool) (Refusal, *corev1.Pod, evidence.Answer) {
 	for _, pod := range pods {
-		for l := range evidence.Lines(x.LogsOf(pod.Namespace, pod.Name)) {
-			if l.Previous || !strings.Contains(l.Container, container) || !strings.Contains(l.Text, "forbidden: User") || !l.Within(x, fresh) {
+		begun := false
+		for l := range evidence.Lines(x.LogsOf(pod.Namespace, pod.Name)) { // newest first
+			if l.Previous || !strings.Contains(l.Container, container) {
 				continue
 			}
-			if r, ok := RefusedIn(l.Text); ok && r.matters() {
+			begun = begun || evidence.ContainsAny(l.Text, begins...)
+			if !strings.Contains(l.Text, "forbidden: User") || !l.Within(x, fresh) {
+				continue
+			}
+			if r, ok := RefusedIn(l.Text); ok && counts(r) && !(begun && r.Stops()) {
 				return r, pod, evidence.Yes(l.Evidence()).With(r.says(x)...)
 			}
 		}
@@ -77,15 +82,25 @@ func Denied(x *snapshot.Index, pods []*corev1.Pod, container string) (Refusal, *
 	return Refusal{}, nil, evidence.No()
 }
 
+// begins are what a sidecar says when it leads, and when its lists are there (client-go: tools/leaderelection; the
+// controllers of external-attacher, -resizer and sig-storage-lib-external-provisioner).
+var begins = []string{"successfully acquired lease", "became leader", "Starting CSI attacher", "Starting external resizer", "Starting provisioner controller", "Started provisioner controller"}
+
 // Stops tells whether nothing at all is done without it: who may not lead or list does not begin.
 func (r Refusal) Stops() bool {
 	return r.Verb == "list" || r.Verb == "watch" || r.Resource == "leases" || r.Resource == "endpoints" // locks of leaders, new and old
 }
 
-func (r Refusal) matters() bool { return !strings.HasPrefix(r.Resource, "events") }
+// Matters tells whether a sidecar needs it: what it may not write down besides (events) keeps it from nothing.
+func (r Refusal) Matters() bool { return r.Family() != "events" }
+
+// Family is the resource without the part of it.
+func (r Refusal) Family() string {
+	family, _, _ := strings.Cut(r.Resource, "/")
+	return family
+}
 
 // says quotes what the account's ClusterRoles grant of it.
 func (r Refusal) says(x *snapshot.Index) []report.Evidence {
-	family, _, _ := strings.Cut(r.Resource, "/")
-	return Says(x, r.Namespace, r.Account, family)
+	return Says(x, r.Namespace, r.Account, r.Family())
 }
