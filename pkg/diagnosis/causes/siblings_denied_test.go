@@ -41,10 +41,11 @@ func TestDeniedInUse(t *testing.T) {
 		return w.Edit("{type: Ready, status: 'True', lastTransitionTime: '2025-12-31T12:00:00Z'}", "{type: Ready, status: 'False', lastTransitionTime: '2026-01-02T11:50:00Z'}")
 	}
 	showEach(t, map[string]shown{
-		"the root of a share":                               {refusedUse(seesIn(share(), cifs), root), "broken: certain" + pod},
+		"the root of a share":                               {refusedUse(seesIn(share(), cifs), root), "broken: likely" + pod},
+		"the root of a share, it is on by now":              {refusedUse(seesIn(share(), cifs), root).Entries("n1", "sys/fs/selinux/booleans/virt_use_samba", "1 1"), "unknown"},
 		"the root of a share, it is off by a boolean":       {refusedUse(seesIn(share(), cifs), root).Entries("n1", "sys/fs/selinux/booleans/virt_use_samba", "0 0"), "broken: certain" + pod},
-		"the root of a share of FUSE":                       {refusedUse(seesIn(fuse, "902 900 0:63 / /data rw - fuse.juicefs JuiceFS:data rw"), strings.NewReplacer("cifs_t", "fusefs_t", "cifs", "fuse").Replace(root)), "broken: certain" + pod},
-		"the root of a share of NFS, by its number":         {refusedUse(nfsMounted(nfs().Runs(0), "n1", 0).Answers("n1", nfs().Publish(0)), nfsRoot), "broken: certain" + pod},
+		"the root of a share of FUSE":                       {refusedUse(seesIn(fuse, "902 900 0:63 / /data rw - fuse.juicefs JuiceFS:data rw"), strings.NewReplacer("cifs_t", "fusefs_t", "cifs", "fuse").Replace(root)), "broken: likely" + pod},
+		"the root of a share of NFS, by its number":         {refusedUse(nfsMounted(nfs().Runs(0), "n1", 0).Answers("n1", nfs().Publish(0)), nfsRoot), "broken: likely" + pod},
 		"another share of NFS":                              {refusedUse(nfsMounted(nfs().Runs(0), "n1", 0).Answers("n1", nfs().Publish(0)), strings.Replace(nfsRoot, "0:60", "0:66", 1)), "healthy"},
 		"the container has two shares":                      {refusedUse(seesIn(share(), cifs, elses), root), "broken: likely" + pod},
 		"what the container sees was not read":              {refusedUse(share(), root), "broken: likely" + pod},

@@ -21,35 +21,39 @@ import (
 const notEnough = "did not have enough free storage"
 
 // Shortage asks for the scheduler's present word that no segment of the class has the space
-// that the claim asks for; rooms are the published capacities. One that is large enough
-// contradicts it.
-func Shortage(pl *evidence.Place) (rooms []string, a evidence.Answer) {
+// that the claim asks for; rooms are the published capacities that are too small, silent that nobody publishes any. One that is
+// large enough contradicts it.
+func Shortage(pl *evidence.Place) (rooms []string, silent bool, a evidence.Answer) {
 	v := pl.Volume
 	if v.Class == nil || roomy(pl.X, v) {
-		return nil, evidence.No()
+		return nil, false, evidence.No()
 	}
+	silent = true
 	looks := evidence.All(published(pl.X, v.Class.Provisioner), evidence.Resource(pl.X, "storage.k8s.io/csistoragecapacities").Nothing())
 	var facts []report.Evidence
 	for _, w := range v.Waiting() {
 		why, _ := pods.Unscheduled(w.Pod)
 		counted := pods.ShortOf(why, v.Class.Provisioner)
 		if counted { // by the driver itself, for an extender of the scheduler
-			looks = evidence.Yes()
+			looks, silent = evidence.Yes(), false
 		}
 		if (counted || strings.Contains(why, notEnough)) && facts == nil {
 			facts = append(facts, evidence.FromPod(w.Pod, "status.conditions[PodScheduled]", why))
 		}
 	}
 	if facts == nil {
-		return nil, evidence.No()
+		return nil, false, evidence.No()
 	}
 	for _, o := range pl.X.Cluster.Capacities {
+		silent = silent && o.StorageClassName != v.Class.Name
 		if o.StorageClassName == v.Class.Name && o.Capacity != nil {
-			rooms = append(rooms, o.Capacity.String())
+			if !fits(v, o) { // it lies where the pod may not run
+				rooms = append(rooms, o.Capacity.String())
+			}
 			facts = append(facts, evidence.FromAPI("CSIStorageCapacity "+o.Namespace+"/"+o.Name, "capacity", o.Capacity.String()))
 		}
 	}
-	return rooms, evidence.All(evidence.Yes(facts...), looks)
+	return rooms, silent, evidence.All(evidence.Yes(facts...), looks)
 }
 
 // RoomUnseen is that published capacities lag behind the storage.
@@ -69,13 +73,15 @@ func published(x *snapshot.Index, driver string) evidence.Answer {
 
 // roomy tells whether a published capacity of the class could hold the claim, on a node where a pod that waits for it may run.
 func roomy(x *snapshot.Index, v *snapshot.Volume) bool {
-	want := v.Claim.Spec.Resources.Requests[corev1.ResourceStorage]
 	return slices.ContainsFunc(x.Cluster.Capacities, func(c *storagev1.CSIStorageCapacity) bool {
-		if c.StorageClassName != v.Class.Name || c.Capacity == nil || c.Capacity.Cmp(want) < 0 {
-			return false
-		}
-		return (c.MaximumVolumeSize == nil || c.MaximumVolumeSize.Cmp(want) >= 0) && open(x, v, c)
+		return c.StorageClassName == v.Class.Name && c.Capacity != nil && fits(v, c) && open(x, v, c)
 	})
+}
+
+// fits tells whether a capacity is as large as the claim asks for.
+func fits(v *snapshot.Volume, c *storagev1.CSIStorageCapacity) bool {
+	want := v.Claim.Spec.Resources.Requests[corev1.ResourceStorage]
+	return c.Capacity.Cmp(want) >= 0 && (c.MaximumVolumeSize == nil || c.MaximumVolumeSize.Cmp(want) >= 0)
 }
 
 // open tells whether a segment of the storage has a node that a pod which waits for the claim is not kept off.

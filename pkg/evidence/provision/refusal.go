@@ -103,7 +103,7 @@ var reasons = []reason{
 		"Make the claim anew without spec.dataSource and copy the data into it, or name the class of a driver that can do that.", true},
 	{pattern.MustCompile(`XFS filesystems with size`), "the size is below the least size of XFS",
 		"Ask for a larger volume (a pending claim's size may be raised only by making it anew), or use a class with another filesystem.", false},
-	{pattern.MustCompile(`(?i)ResourceExhausted|insufficient (?:storage|space|capacity)|no space|not enough|\bquotas?\b[^;\n]{0,60}\b(?:exceed|reach|insufficient|short|limit)|\b(?:exceed\w*|insufficient|reach\w*|over)\b[^;\n]{0,60}\bquotas?\b|quota_?(?:limit|exceeded)|(?:exceeds|over)\w*quota|sold out|out of (?:capacity|usage|stock)|insufficient free|not have enough|EXHAUSTED|LimitExceeded`), "capacity or quota is exhausted",
+	{pattern.MustCompile(`(?i)ResourceExhausted|insufficient (?:storage|space|capacity)|no space|not enough|\bquotas?\b[^;\n]{0,60}\b(?:exceed|reach|insufficient|short|limit)|\b(?:exceed\w*|insufficient|reach\w*|over)\b[^;\n]{0,60}\bquotas?\b|quota_?(?:limit|exceed)|(?:exceed(?:ed|s)?|over|insufficient)[_-]?\w*quota|\b(?:out of|no|lacks?) (?:\w+ ){0,2}quota|\bquotas?\b[^;\n]{0,40}\b(?:used up|full|violat|depleted)|sold out|out of (?:capacity|usage|stock)|insufficient free|not have enough|EXHAUSTED|LimitExceeded`), "capacity or quota is exhausted",
 		"Free or add capacity in the storage, raise the quota, or ask for less.", false},
 	{pattern.MustCompile(`(?i)Unauthenticated|PermissionDenied|operation not permitted|access denied|invalid credentials|forbidden|unauthori[sz]ed`), "the storage refuses the driver's user",
 		"Look at the secret and rights that the class gives to the provisioner (csi.storage.k8s.io/provisioner-secret-name).", false},

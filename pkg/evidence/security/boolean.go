@@ -79,3 +79,11 @@ func allowing(pl *evidence.Place, l Line) []Boolean {
 		return !off || m == nil || !strings.HasPrefix(m.FSType, b.fstype) || !strings.Contains(l.Label(), ":"+b.label+":")
 	})
 }
+
+// allows tells whether the boolean for a type of filesystem was read on the place's node, and lets containers use it now.
+func allows(pl *evidence.Place, fstype string) bool {
+	return slices.ContainsFunc(booleans, func(b Boolean) bool {
+		content, off := b.off(pl.View)
+		return strings.HasPrefix(fstype, b.fstype) && content != "" && !off
+	})
+}

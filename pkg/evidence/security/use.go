@@ -124,18 +124,27 @@ func (l Line) ofContainer() bool {
 	return level(l.fields["scontext"]) == level(l.fields["tcontext"])
 }
 
-// keeps asks whether a denial keeps a pod from using the volume: it is on the volume's own root, or the
-// pod does not serve. What a pod that serves was denied may be all the same to it.
+// enters are what every way into a directory needs first.
+var enters = []string{"search", "read", "open", "getattr"}
+
+// keeps asks whether a denial keeps a pod from using the volume: it may not enter the volume's own root, or the
+// pod does not serve. What a pod that serves was denied may be all the same to it, and past where the node's boolean
+// allows it now.
 func (l Line) keeps(pl *evidence.Place, pod *corev1.Pod) (state, last evidence.Answer) {
 	if a := fails(pl); a.Yes() {
 		return a, evidence.Yes()
 	}
-	if m := l.mountOf(pl); m != nil && m.Root == "/" && l.fields["name"] == "/" && l.fields["tclass"] == "dir" {
+	m, barred := l.mountOf(pl), len(allowing(pl, l)) > 0
+	root := m != nil && m.Root == "/" && l.fields["name"] == "/" && l.fields["tclass"] == "dir" && slices.ContainsFunc(l.perms, func(p string) bool { return slices.Contains(enters, p) })
+	if root && barred {
 		return evidence.Yes(l.Fact()), evidence.Yes()
 	}
 	open := evidence.Unseen(evidence.Lack{Need: "whether pod " + pod.Namespace + "/" + pod.Name + " needs what it was denied", Why: "nobody says so"})
 	if !snapshot.PodReady(pod) {
 		return evidence.Yes(evidence.FromPod(pod, "status.conditions[Ready]", "False")), open
+	}
+	if root && !allows(pl, m.FSType) {
+		return evidence.Yes(l.Fact()), open
 	}
 	return open, evidence.Yes()
 }

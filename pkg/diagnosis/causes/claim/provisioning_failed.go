@@ -59,17 +59,17 @@ var ProvisioningFailed = &diagnosis.Rule{
 				". The provisioner tries again by itself, at intervals that grow to minutes.")}
 			return []*diagnosis.Proof{p}
 		}
-		rooms, short := provision.Shortage(pl)
+		rooms, silent, short := provision.Shortage(pl)
 		p.With["rooms"] = words.List(rooms, 0)
 		p.State, p.Last = []evidence.Answer{short, pending}, []evidence.Answer{provision.RoomUnseen(), p.State[1]}
-		p.Says, p.Steps = noRoom(rooms)
+		p.Says, p.Steps = noRoom(silent)
 		return []*diagnosis.Proof{p}
 	},
 }
 
 // noRoom is what helps against too little room, or against nobody who says that there is any.
-func noRoom(rooms []string) (says string, steps []remedy.Step) {
-	if len(rooms) > 0 {
+func noRoom(silent bool) (says string, steps []remedy.Step) {
+	if !silent {
 		return "short", remedy.Sentences("Free or add space on a node where the pod may run, ask for less, or use a class with room. Check: kubectl get csistoragecapacities -A.")
 	}
 	return "unpublished", []remedy.Step{remedy.Check("See on which nodes the driver is registered: where it is nowhere, its node plugin does not reach the kubelet (its pods, their logs, the kubelet's directory). Where it is, the provisioner's log says what it learns of room.",
