@@ -37,7 +37,7 @@ func (v *Volume) namespaceUUIDs() []string {
 	var out nodeList
 	for _, values := range v.spoken() {
 		for key, value := range values {
-			if k := strings.ToLower(key); strings.Contains(k, "uuid") && (strings.Contains(k, "namespace") || strings.Contains(k, "nvme")) && len(BareWWID(value)) == 32 {
+			if k := strings.ToLower(key); strings.Contains(k, "uuid") && !strings.Contains(k, "subsys") && !strings.Contains(k, "host") && (strings.Contains(k, "namespace") || strings.Contains(k, "nvme")) && len(BareWWID(value)) == 32 {
 				out.add(BareWWID(value))
 			}
 		}

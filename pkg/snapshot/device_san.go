@@ -171,22 +171,31 @@ func (x *Index) MapsOf(v *Volume, node string) []*probes.BlockDevice {
 	if view == nil || v == nil || v.IsLonghorn() {
 		return nil
 	}
+	var want []string
+	var out []*probes.BlockDevice
+	for _, b := range view.Blocks() {
+		if b.DM == nil || !strings.HasPrefix(b.DM.UUID, "mpath-") {
+			continue
+		}
+		if want == nil { // most nodes have no map
+			want = mapTokens(v)
+		}
+		if fieldNames(strings.TrimPrefix(b.DM.UUID, "mpath-"), want) {
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
+// mapTokens are the ids by which the map of a volume may be called.
+func mapTokens(v *Volume) []string {
 	want := tokens(v)
 	if v.PV != nil && v.PV.Spec.FC != nil {
 		for _, w := range v.PV.Spec.FC.WWIDs {
 			want = append(want, Plain(w))
 		}
 	}
-	var out []*probes.BlockDevice
-	for _, b := range view.Blocks() {
-		if b.DM == nil {
-			continue
-		}
-		if wwid, ok := strings.CutPrefix(b.DM.UUID, "mpath-"); ok && fieldNames(wwid, want) {
-			out = append(out, b)
-		}
-	}
-	return out
+	return want
 }
 
 // NVMeSubsystems are the subsystems of NVMe over a fabric that the volume's source and, for a

@@ -42,6 +42,7 @@ func TestDeniedInUse(t *testing.T) {
 	}
 	showEach(t, map[string]shown{
 		"the root of a share":                               {refusedUse(seesIn(share(), cifs), root), "broken: likely" + pod},
+		"a file, and another pod's mount fails":             {second(refusedUse(seesIn(share(), cifs), file), "web-x", "n1", "", "Pending", "").Event("Pod", "web-x", "", "FailedMount", "kubelet", "n1", "2026-01-02T11:59:00Z", "MountVolume.SetUp failed for volume \"pv-data\" : rpc error: code = Internal desc = mount error(115): Operation now in progress"), "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
 		"the root of a share, it is on by now":              {refusedUse(seesIn(share(), cifs), root).Entries("n1", "sys/fs/selinux/booleans/virt_use_samba", "1 1"), "unknown"},
 		"the root of a share, it is off by a boolean":       {refusedUse(seesIn(share(), cifs), root).Entries("n1", "sys/fs/selinux/booleans/virt_use_samba", "0 0"), "broken: certain" + pod},
 		"the root of a share of FUSE":                       {refusedUse(seesIn(fuse, "902 900 0:63 / /data rw - fuse.juicefs JuiceFS:data rw"), strings.NewReplacer("cifs_t", "fusefs_t", "cifs", "fuse").Replace(root)), "broken: likely" + pod},

@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -124,6 +125,13 @@ func (l Line) ofContainer() bool {
 	return level(l.fields["scontext"]) == level(l.fields["tcontext"])
 }
 
+// saysDenied asks for the pod's own fresh word that it was denied something: a mount of the kubelet fails for another reason.
+func saysDenied(pl *evidence.Place, pod *corev1.Pod) evidence.Answer {
+	return pl.Felt().Say(func(t evidence.Text) bool {
+		return !t.Ordinary && !t.Mounts() && !t.MountEvent() && !t.Attaches() && t.Pod == pod.Namespace+"/"+pod.Name && (t.Is(message.PermissionDenied) || t.Is(message.OperationNotPermitted))
+	})
+}
+
 // enters are what every way into a directory needs first.
 var enters = []string{"search", "read", "open", "getattr"}
 
@@ -131,8 +139,8 @@ var enters = []string{"search", "read", "open", "getattr"}
 // pod does not serve. What a pod that serves was denied may be all the same to it, and past where the node's boolean
 // allows it now.
 func (l Line) keeps(pl *evidence.Place, pod *corev1.Pod) (state, last evidence.Answer) {
-	if a := fails(pl); a.Yes() {
-		return a, evidence.Yes()
+	if said := saysDenied(pl, pod); said.Yes() {
+		return said, evidence.Yes()
 	}
 	m, barred := l.mountOf(pl), len(allowing(pl, l)) > 0
 	root := m != nil && m.Root == "/" && l.fields["name"] == "/" && l.fields["tclass"] == "dir" && slices.ContainsFunc(l.perms, func(p string) bool { return slices.Contains(enters, p) })

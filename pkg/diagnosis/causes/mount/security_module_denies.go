@@ -29,6 +29,9 @@ var SecurityModuleDenies = &diagnosis.Rule{
 					State: []evidence.Answer{d.Is, d.Stops}, Last: []evidence.Answer{d.Sure},
 					Steps: append(booleanSteps(at.Node, d.Off...), securitySteps(at.Node, d.Module)...),
 				}
+				if d.Says == string(security.InUse) { // what a container is denied in a volume fails no mount of it
+					p.Breaks = []diagnosis.Step{diagnosis.Using}
+				}
 				if d.Pod != nil {
 					p.Subject, p.With["pod"] = diagnosis.PodSubject(d.Pod), d.Pod.Namespace+"/"+d.Pod.Name
 					p.Pod(d.Pod)
