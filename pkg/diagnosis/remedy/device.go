@@ -90,6 +90,15 @@ func UnmapMD(view *snapshot.NodeView, v *snapshot.Volume, b *probes.BlockDevice)
 	return s
 }
 
+// unclaimed is the guard of a disk that the kernel takes away while it is in use, too.
+func unclaimed(node string, b *probes.BlockDevice) Guard {
+	return Guard{
+		Question: "claimable", Fact: titled("an exclusive open of %s on node %s succeeds, or what lies on it was seen", b.Name, node),
+		Ask:  func(x *snapshot.Index) evidence.Answer { return disk.Unclaimed(x, node, b.Dev) },
+		Look: []Command{OnNode(node, "lsblk", "/dev/"+b.Name)}, On: Target{Node: node, Device: b.Name},
+	}
+}
+
 // UnmapSCSI deletes a stale SCSI disk from the kernel: one whose identity is not the
 // volume's. It may still be a path of a map that nothing uses; the map loses it.
 func UnmapSCSI(view *snapshot.NodeView, v *snapshot.Volume, b *probes.BlockDevice, maps ...string) Step {
@@ -100,11 +109,7 @@ func UnmapSCSI(view *snapshot.NodeView, v *snapshot.Volume, b *probes.BlockDevic
 		Ask:  func(x *snapshot.Index) evidence.Answer { return disk.Stranger(x, v, node, b.Dev) },
 		Look: []Command{OnNode(node, "cat", "/sys/class/block/"+b.Name+"/device/wwid")}, On: Target{Node: node, Device: b.Name, Volume: v},
 	})
-	s = s.If(Guard{
-		Question: "claimable", Fact: titled("an exclusive open of %s on node %s succeeds, or what lies on it was seen", b.Name, node),
-		Ask:  func(x *snapshot.Index) evidence.Answer { return disk.Unclaimed(x, node, b.Dev) },
-		Look: []Command{OnNode(node, "lsblk", "/dev/"+b.Name)}, On: Target{Node: node, Device: b.Name},
-	})
+	s = s.If(unclaimed(node, b))
 	if host, _, ok := strings.Cut(b.HCTL, ":"); ok {
 		s.Undo = []Command{OnNode(node, "sh", "-c", "echo '- - -' > "+quote("/sys/class/scsi_host/host"+host+"/scan"))}
 	}

@@ -40,8 +40,9 @@ func DeletePaths(view *snapshot.NodeView, v *snapshot.Volume, disks []*probes.Bl
 	node := view.Name
 	for _, b := range disks {
 		names, marks = append(names, b.Name), append(marks, disk.Marks(view, b)...)
-		guards = append(append(guards, free(node, b, maps...)...), Known(node, b))
-		idles, acts = append(idles, idle(view, b, maps...)), append(acts, "echo 1 > "+quote("/sys/class/block/"+b.Name+"/device/delete"))
+		guards = append(append(guards, free(node, b, maps...)...), Known(node, b), unclaimed(node, b))
+		idles = append(idles, idle(view, b, maps...), "! ls "+quote("/sys/class/block/"+b.Name+"/holders")+" | grep -q .") // a map that was flushed is none, one that came back is
+		acts = append(acts, "echo 1 > "+quote("/sys/class/block/"+b.Name+"/device/delete"))
 		if host, _, ok := strings.Cut(b.HCTL, ":"); ok {
 			undo = append(undo, OnNode(node, "sh", "-c", "echo '- - -' > "+quote("/sys/class/scsi_host/host"+host+"/scan")))
 		}

@@ -87,7 +87,7 @@ func fits(v *snapshot.Volume, c *storagev1.CSIStorageCapacity) bool {
 // open tells whether a segment of the storage has a node that a pod which waits for the claim is not kept off.
 func open(x *snapshot.Index, v *snapshot.Volume, c *storagev1.CSIStorageCapacity) bool {
 	segment, err := metav1.LabelSelectorAsSelector(c.NodeTopology)
-	if err != nil || c.NodeTopology == nil || len(x.Cluster.Nodes) == 0 {
+	if err != nil || c.NodeTopology == nil || !evidence.Resource(x, "/nodes").Complete() || len(x.Cluster.Nodes) == 0 {
 		return true
 	}
 	return slices.ContainsFunc(x.Cluster.Nodes, func(n *corev1.Node) bool {

@@ -29,7 +29,7 @@ func (l Line) user(pl *evidence.Place) (*corev1.Pod, evidence.Answer) {
 			continue
 		}
 		only := l.onlyOne(pl, c.Pod, *mount)
-		if l.fields["dev"] == "tmpfs" && only.Unseen() && (rivals(pl, c.Pod, *mount) || l.ofContainer()) {
+		if dev := l.fields["dev"]; only.Unseen() && (dev == "overlay" || dev == "tmpfs" && (rivals(pl, c.Pod, *mount) || l.ofContainer())) {
 			continue // every container has such mounts of its own
 		}
 		return c.Pod, evidence.All(is, only)
