@@ -171,7 +171,7 @@ func forbids(s string) bool {
 			return true
 		}
 	}
-	if words := strings.Fields(s); len(words) > 1 && slices.Contains([]string{"no", "nothing", "neither", "none"}, words[1]) {
+	if words := strings.Fields(s); len(words) > 1 && slices.Contains([]string{"no", "nothing", "neither", "none"}, words[1]) && !slices.Contains([]string{"If", "Where", "When", "With", "There", "While"}, words[0]) {
 		return true // Remove nothing, Delete neither
 	}
 	return strings.Contains(s, " never ")

@@ -29,7 +29,7 @@ func Slowed(texts []evidence.Text) evidence.Answer { return said(texts, message.
 // says nothing of the backend; older Ceph-CSI says no more while it makes a clone (rook issue 8883).
 func StillWorking(texts []evidence.Text) evidence.Answer {
 	return evidence.Texts(texts).Say(func(t evidence.Text) bool {
-		return t.Fresh && (t.Is(message.StillWorking) || t.Is(message.OtherCall) && t.Code != "Aborted" || t.Is(message.Pending) && t.Reason == "ProvisioningFailed")
+		return t.Fresh && (t.Is(message.StillWorking) || t.Is(message.OtherCall) && t.Code != "Aborted" || t.Is(message.Pending) && (t.Reason == "ProvisioningFailed" || t.Is(message.ProvisionFailed)))
 	})
 }
 

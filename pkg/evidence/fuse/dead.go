@@ -57,7 +57,8 @@ func below(pl *evidence.Place) []snapshot.VolumeMount {
 	}
 	var out []snapshot.VolumeMount
 	for _, b := range pods.BadMounts(pl) {
-		if m := pl.View.Containing(b.HostPath); b.HostPath != "" && m != nil {
+		m := pl.View.Containing(b.HostPath)
+		if b.HostPath != "" && m != nil && !slices.ContainsFunc(out, func(o snapshot.VolumeMount) bool { return o.Mount.Point == m.Point }) {
 			out = append(out, snapshot.VolumeMount{Use: snapshot.Use{NS: pl.View.Init, Mount: *m}, Path: snapshot.VolumePath{PodUID: string(pl.Pod.UID), Volume: b.Volume}})
 		}
 	}

@@ -73,8 +73,9 @@ func published(x *snapshot.Index, driver string) evidence.Answer {
 
 // roomy tells whether a published capacity of the class could hold the claim, on a node where a pod that waits for it may run.
 func roomy(x *snapshot.Index, v *snapshot.Volume) bool {
+	free, known := places(x, v)
 	return slices.ContainsFunc(x.Cluster.Capacities, func(c *storagev1.CSIStorageCapacity) bool {
-		return c.StorageClassName == v.Class.Name && c.Capacity != nil && fits(v, c) && open(x, v, c)
+		return c.StorageClassName == v.Class.Name && c.Capacity != nil && fits(v, c) && (!known || reaches(c, free))
 	})
 }
 
@@ -84,18 +85,22 @@ func fits(v *snapshot.Volume, c *storagev1.CSIStorageCapacity) bool {
 	return c.Capacity.Cmp(want) >= 0 && (c.MaximumVolumeSize == nil || c.MaximumVolumeSize.Cmp(want) >= 0)
 }
 
-// open tells whether a segment of the storage has a node that a pod which waits for the claim is not kept off.
-func open(x *snapshot.Index, v *snapshot.Volume, c *storagev1.CSIStorageCapacity) bool {
-	segment, err := metav1.LabelSelectorAsSelector(c.NodeTopology)
-	if err != nil || c.NodeTopology == nil || !evidence.Resource(x, "/nodes").Complete() || len(x.Cluster.Nodes) == 0 {
-		return true
-	}
-	return slices.ContainsFunc(x.Cluster.Nodes, func(n *corev1.Node) bool {
-		return n != nil && segment.Matches(labels.Set(n.Labels)) && (len(v.Waiting()) == 0 || slices.ContainsFunc(v.Waiting(), func(w *snapshot.Consumer) bool {
+// places are the nodes that a pod which waits for the claim is not kept off; known tells whether all nodes were read.
+func places(x *snapshot.Index, v *snapshot.Volume) (free []*corev1.Node, known bool) {
+	waiting := v.Waiting()
+	free = evidence.Keep(x.Cluster.Nodes, func(n *corev1.Node) bool {
+		return n != nil && (len(waiting) == 0 || !n.Spec.Unschedulable && slices.ContainsFunc(waiting, func(w *snapshot.Consumer) bool {
 			_, off := snapshot.WhyPodNotOn(&w.Pod.Spec, n)
-			return !off && !n.Spec.Unschedulable
+			return !off
 		}))
 	})
+	return free, len(x.Cluster.Nodes) > 0 && evidence.Resource(x, "/nodes").Complete()
+}
+
+// reaches tells whether a segment of the storage has one of some nodes.
+func reaches(c *storagev1.CSIStorageCapacity, nodes []*corev1.Node) bool {
+	segment, err := metav1.LabelSelectorAsSelector(c.NodeTopology)
+	return err != nil || c.NodeTopology == nil || slices.ContainsFunc(nodes, func(n *corev1.Node) bool { return segment.Matches(labels.Set(n.Labels)) })
 }
 
 // Parameters prints the parameters of a class in the order of their keys.

@@ -26,14 +26,18 @@ const (
 	InUse       Way = "use"       // what a container of a pod does in it
 )
 
-// of finds the newest enforced line that belongs to the volume of a place.
-func of(pl *evidence.Place) (Line, Way, bool) {
+// of finds the newest enforced line that belongs to the volume of a place. What a container is denied in it says
+// nothing of its mount, and counts where nothing else was denied.
+func of(pl *evidence.Place) (line Line, way Way, ok bool) {
 	for _, l := range enforced(pl.X, pl.Node) {
-		if w := l.belongs(pl); w != "" {
+		switch w := l.belongs(pl); {
+		case w == InUse && !ok:
+			line, way, ok = l, w, true
+		case w != "" && w != InUse:
 			return l, w, true
 		}
 	}
-	return Line{}, "", false
+	return line, way, ok
 }
 
 // OfMount asks whether a denial stopped the mount of the place's volume.

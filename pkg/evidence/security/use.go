@@ -61,7 +61,10 @@ func (l Line) ranIn(pl *evidence.Place, pod *corev1.Pod) evidence.Answer {
 	}
 	other, own := false, false
 	for _, p := range pl.View.Processes() {
-		if who := pl.X.WhoIs(pl.View, p); p.Label == l.fields["scontext"] && who.PodUID != "" {
+		if p.Label != l.fields["scontext"] {
+			continue
+		}
+		if who := pl.X.WhoIs(pl.View, p); who.PodUID != "" {
 			is := who.Pod != nil && who.Pod.UID == pod.UID
 			own, other = own || is, other || !is
 		}

@@ -52,7 +52,7 @@ func attacherBranch(pl *evidence.Place, a attacher.Attacher, p *diagnosis.Proof)
 	switch {
 	case forbidden.Yes():
 		p.With["account"], p.With["verb"], p.With["resource"] = refused.User(), refused.Verb, refused.Resource
-		does(way, remedy.Check("Grant "+refused.User()+" the verb "+refused.Verb+" on "+refused.Resource+" by "+refused.Role()+", as the driver's current manifest does; the next attempt succeeds. See whether it may by now.", remedy.Kubectl(refused.CanI()...)), forbidden)
+		does(way, remedy.Check("See whether it may by now; if not, let "+refused.Role()+" grant "+refused.User()+" the verb "+refused.Verb+" on "+refused.Resource+", as the driver's current manifest does. The next attempt then succeeds.", remedy.Kubectl(refused.CanI()...)), forbidden)
 	case lacks.Yes():
 		p.With["account"] = "system:serviceaccount:" + a.Leader.Namespace + ":" + a.Leader.Spec.ServiceAccountName
 		step("roles", "Grant patch on volumeattachments/status to the ClusterRole of "+p.With["account"]+", as the driver's current manifest does.", lacks)

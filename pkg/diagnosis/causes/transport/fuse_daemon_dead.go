@@ -68,7 +68,7 @@ func fuseSteps(pl *evidence.Place, m fuse.Mounts) []remedy.Step {
 	var out []remedy.Step
 	for _, d := range m.Dead {
 		if fuse.OnHost(d) {
-			out = append(out, remedy.Words("Unmount exactly "+d.Mount.Point+" on node "+pl.Node+" (umount; lazily only if it is busy): what served it is gone, and the container cannot be made before. Who mounts there, as this pod may, does so anew."))
+			out = append(out, remedy.Words("Unmount exactly "+d.Mount.Point+" on node "+pl.Node+" (umount; lazily only if it is busy): what served it is gone, and the container cannot be made before. Whoever mounts there, perhaps this pod itself, then does so anew."))
 		}
 	}
 	for _, pod := range m.Pods() {
