@@ -128,11 +128,12 @@ func (b Behind) Kept() evidence.Answer {
 
 // Dead asks whether what is mounted is a multipath map without a usable path, or such a map lies on what is only mapped.
 func (b Behind) Dead() evidence.Answer {
-	maps := b.Maps()
+	dead := func(m *probes.BlockDevice) bool { return disk.IsMapped(m, "mpath-") && b.pl.View.NoPath(m) }
 	if b.Stage != nil {
-		maps = []*probes.BlockDevice{b.pl.View.Device(b.Stage.Mount.Dev)}
+		return evidence.When(dead(b.pl.View.Device(b.Stage.Mount.Dev)))
 	}
-	return evidence.When(slices.ContainsFunc(maps, func(m *probes.BlockDevice) bool { return disk.IsMapped(m, "mpath-") && b.pl.View.NoPath(m) }))
+	// The map is what is left over only where nobody wants the volume.
+	return evidence.All(evidence.When(slices.ContainsFunc(b.Maps(), dead)), b.pl.Consumers().Nothing())
 }
 
 // Maps are the multipath maps that lie on the device.
