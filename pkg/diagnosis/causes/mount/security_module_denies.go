@@ -58,7 +58,7 @@ func securitySteps(node, module string) []remedy.Step {
 	help := "Correct the AppArmor profile that the line names. In a container of LXC it is the profile on the host."
 	if module == "SELinux" {
 		show = remedy.OnNode(node, "journalctl", "-k", "-g", "avc:.*denied", "--since", "-1h")
-		help = "Take the narrowest of these: the distribution's policy package (container-selinux, k3s-selinux, rke2-selinux); the label container_file_t for the host's directory (semanage fcontext, then restorecon -R), or for a share, which has no labels of its own, the boolean of its type (virt_use_nfs, virt_use_samba, virt_sandbox_use_fusefs); one seLinuxOptions.level for all pods of a shared directory; an SCC or MachineConfig on OpenShift; on Talos an upgrade, or no enforcing=1. Do not switch SELinux off, and do not make the application's pods privileged."
+		help = "Take the narrowest of these: the distribution's policy package (container-selinux, k3s-selinux, rke2-selinux); the label container_file_t for the host's directory (semanage fcontext, restorecon -R; a share has none); one seLinuxOptions.level for all pods of a shared directory; an SCC or MachineConfig on OpenShift; on Talos an upgrade, or no enforcing=1. Do not switch SELinux off, and do not make the application's pods privileged."
 	}
 	return []remedy.Step{remedy.Check("See what is denied.", show), remedy.Words(help)}
 }
