@@ -27,6 +27,7 @@ func TestControllerMayNot(t *testing.T) {
 		{"events, which nobody needs", none, says(`Server rejected event: events ` + account + `create resource "events" in API group "" in the namespace "shop"`)},
 		{"the finalizer of the PersistentVolume", want, errs(`could not add PersistentVolume finalizer: persistentvolumes "pv-data" ` + account + `patch resource "persistentvolumes" in API group "" at the cluster scope`)},
 		{"the secret of this volume", want, errs(`failed to load secret "shop/s": secrets "s" ` + account + `get resource "secrets" in API group "" in the namespace "shop"`)},
+		{"an account of the cluster below", none, errs(`rpc error: code = Internal desc = virtualmachines.kubevirt.io "vm-1" `+account+`get resource "virtualmachines" in API group "kubevirt.io" in the namespace "kube-system"`).EditIn("name: controller-0", "spec: {nodeName: n3,", "spec: {nodeName: n3, serviceAccountName: csi,")},
 		{"a node that the driver asks for", want, errs(`rpc error: code = Internal desc = nodes "n1" ` + account + `get resource "nodes" in API group "" at the cluster scope`)},
 	} {
 		t.Run(r.name, func(t *testing.T) {

@@ -20,7 +20,7 @@ func (a Attacher) Forbidden() (way string, r rbac.Refusal, is evidence.Answer) {
 	}
 	for _, va := range a.Silent {
 		if e := failed(va); e != nil && a.pl.X.Age(e.Time.Time) <= holder.DetachBackoff { // an attacher that lives writes a new one
-			if r, ok := rbac.RefusedIn(e.Message); ok {
+			if r, ok := rbac.RefusedIn(e.Message); ok && a.speaksAs(r) {
 				return "unequipped", r, evidence.Yes(evidence.FromAPI("VolumeAttachment "+va.Name, "status", e.Message))
 			}
 		}
@@ -37,6 +37,13 @@ func (a Attacher) Forbidden() (way string, r rbac.Refusal, is evidence.Answer) {
 		way = "unwritten"
 	}
 	return way, r, is
+}
+
+// speaksAs tells whether it may be the controller's own account that is refused: a driver that works through another
+// cluster passes on what that one says of its account there (KubeVirt, Harvester).
+func (a Attacher) speaksAs(r rbac.Refusal) bool {
+	namespace, account := a.Account()
+	return account == "" || namespace == r.Namespace && account == r.Account
 }
 
 // LacksVerb asks whether an attacher that serves has roles which were all read and do not
