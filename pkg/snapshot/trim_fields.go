@@ -30,7 +30,7 @@ var readFields = map[string][]string{
 	"k8s.io/api/core/v1.AWSElasticBlockStoreVolumeSource":  {"FSType", "Partition", "ReadOnly", "VolumeID"},
 	"k8s.io/api/core/v1.Affinity":                          {"NodeAffinity"},
 	"k8s.io/api/core/v1.AttachedVolume":                    {"DevicePath", "Name"},
-	"k8s.io/api/core/v1.AzureDiskVolumeSource":             {"DataDiskURI", "DiskName", "FSType", "ReadOnly"},
+	"k8s.io/api/core/v1.AzureDiskVolumeSource":             {"CachingMode", "DataDiskURI", "DiskName", "FSType", "ReadOnly"},
 	"k8s.io/api/core/v1.AzureFilePersistentVolumeSource":   {"SecretName", "SecretNamespace", "ShareName"},
 	"k8s.io/api/core/v1.AzureFileVolumeSource":             {"ReadOnly", "SecretName", "ShareName"},
 	"k8s.io/api/core/v1.CSIPersistentVolumeSource":         {"ControllerExpandSecretRef", "ControllerPublishSecretRef", "Driver", "FSType", "NodePublishSecretRef", "NodeStageSecretRef", "ReadOnly", "VolumeAttributes", "VolumeHandle"},

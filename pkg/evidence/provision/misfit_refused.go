@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -130,30 +129,50 @@ func usedAnywhere(pl *evidence.Place, fs string) bool {
 	})
 }
 
-// parameterRefused: the driver refuses the request for a volume and names a parameter
-// of the class, or its value.
+// parameterRefused: the driver refuses the request for a volume, or to attach or mount it, and names
+// a parameter of it, or its value.
 func parameterRefused(pl *evidence.Place, v *snapshot.Volume) (Misfit, bool) {
-	if v.PV != nil || v.Class == nil || v.Claim.Status.Phase != corev1.ClaimPending || v.Claim.Spec.VolumeName != "" {
-		return Misfit{}, false
-	}
-	t, ok := Refusal(pl)
-	if !ok || !t.Fresh || !t.Is(message.ProvisionFailed) || slices.Contains(notOfParameters, t.Code) {
+	t, ok := invalidRequest(pl, v)
+	if !ok {
 		return Misfit{}, false
 	}
 	said := cmp.Or(t.Desc, t.Raw)
 	size := v.Claim.Spec.Resources.Requests[corev1.ResourceStorage]
 	ofSize := t.Code == "OutOfRange" || sizeIn(said, size.Value()) // then the value may be what the size does not fit
-	for _, key := range slices.Sorted(maps.Keys(v.Class.Parameters)) {
-		value := v.Class.Parameters[key]
-		named := wordIn(strings.ToLower(said), strings.ToLower(key)) && (strings.Contains(strings.ToLower(said), "param") || len(value) > 1 && wordIn(said, value))
-		quoted := len(value) > 2 && (strings.Contains(said, `"`+value+`"`) || strings.Contains(said, `'`+value+`'`))
-		if invalid.MatchString(t.Raw) && !ofSize && (named || quoted) || len(value) > 2 && refuses(said, value) {
-			return Misfit{Key: key, Value: value, Instead: "with a value that the driver's documentation lists", Missing: "a volume that carries the parameter",
-				Because: "the driver refuses it, and says so in its own words",
-				Facts:   []report.Evidence{t.Evidence(), evidence.FromAPI("StorageClass "+v.Class.Name, "parameters["+key+"]", value)}}, true
+	for _, p := range parametersOf(v) {
+		if !(invalid.MatchString(t.Raw) && !ofSize && p.namedIn(said)) && !(len(p.value) > 2 && refuses(said, p.value)) {
+			continue
 		}
+		m := Misfit{Key: p.key, Value: p.value, Instead: "with a value that the driver's documentation lists", Missing: "a volume that carries the parameter",
+			Because: "the driver refuses it, and says so in its own words", Facts: []report.Evidence{t.Evidence(), p.at}}
+		if v.PV != nil && ofOther(pl.X, v, said) {
+			return Misfit{}, false
+		} else if v.PV != nil {
+			m.Missing = "that the driver takes another value"
+		}
+		if p.option > 0 {
+			m.InPlace = withoutOption(v.PVName(), p.option-1, p.value)
+		}
+		return m, true
 	}
 	return Misfit{}, false
+}
+
+// invalidRequest is the word with which a driver refuses to make the volume, or to attach or mount it as it is described.
+func invalidRequest(pl *evidence.Place, v *snapshot.Volume) (evidence.Text, bool) {
+	if v.PV != nil {
+		if len(failing(pl, v)) == 0 {
+			return evidence.Text{}, false
+		}
+		return pl.Refused().First(func(t evidence.Text) bool {
+			return (t.Attaches() || t.Mounts()) && invalid.MatchString(t.Raw) && !slices.Contains(notOfParameters, t.Code)
+		})
+	}
+	if v.Class == nil || v.Claim.Status.Phase != corev1.ClaimPending || v.Claim.Spec.VolumeName != "" {
+		return evidence.Text{}, false
+	}
+	t, ok := Refusal(pl)
+	return t, ok && t.Fresh && t.Is(message.ProvisionFailed) && !slices.Contains(notOfParameters, t.Code)
 }
 
 // notOfParameters are codes of what no other value of a parameter cures.
