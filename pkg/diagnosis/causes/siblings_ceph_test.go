@@ -1,6 +1,8 @@
 package causes
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/internal/sketch"
@@ -131,6 +133,14 @@ func TestSiblingsCeph(t *testing.T) {
 			"broken: certain rbd-lock-or-watcher-stale PersistentVolume pv-data"},
 		"RBD: wrong key": {rbd().Waits().FailedMount(rbdFailed("rbd: sysfs write failed\nrbd: couldn't connect to the cluster!\nrbd: map failed: (1) Operation not permitted")).Attached("n1").Kernel("n1", "62|libceph: auth method 'x' error -1"),
 			"broken: likely csi-credentials-wrong Secret rook-ceph/rook-csi-rbd-node"},
+		"RBD: the prefix is added to a user that has it": {rbd().Waits().FailedMount(strings.Replace(rbdFailed("rbd: couldn't connect to the cluster!"), "exit status 1", "exit status 22", 1)).Attached("n1").Edit("--id csi-rbd-node", "--id client.admin"),
+			"broken: certain csi-credentials-wrong Secret rook-ceph/rook-csi-rbd-node"},
+		"RBD: such a user, and the cluster is silent": {monitors(rbd().Waits(), "n1", "timeout 3s").FailedMount(rbdFailed("rbd: map failed: (110) Connection timed out")).Attached("n1").Edit("--id csi-rbd-node", "--id client.admin"),
+			"broken: certain ceph-backend-unreachable Node n1"},
+		"RBD: the client takes no such key": {rbd().Waits().FailedMount(stageFails("failed to establish the connection: failed to get connection: connecting failed: rados: ret=-22, Invalid argument")).Attached("n1"),
+			"broken: likely csi-credentials-wrong Secret rook-ceph/rook-csi-rbd-node"},
+		"CephFS: the prefix is added to a user that has it": {cephfs().Waits().FailedMount(stageFails("an error (exit status 22) occurred while running mount args: [-t ceph 10.9.1.1:6789:/volumes/csi/csi-vol-aaaa " + stage + " -o name=client.admin,secretfile=/tmp/csi/keys/keyfile-1,_netdev] stderr: mount error 22 = Invalid argument")),
+			"broken: certain csi-credentials-wrong Secret rook-ceph/rook-csi-cephfs-node"},
 		"RBD: configuration": {rbd().Waits().FailedMount("MountVolume.MountDevice failed for volume \"pv-data\" : rpc error: code = Internal desc = missing configuration for cluster ID \"rook-ceph\"").Attached("n1"),
 			"broken: certain driver-configuration-wrong PersistentVolume pv-data"},
 		"RBD: configuration, when it shall grow": {pvcEvent(rbdMounted(rbd().Runs(0), "n1", 0).Attached("n1").Answers("n1", rbd().Publish(0)).EditIn("kind: PersistentVolumeClaim\nmetadata: {namespace: shop, name: data", "requests: {storage: 10Gi}", "requests: {storage: 20Gi}"), "Warning", "VolumeResizeFailed", "external-resizer rbd.csi.ceph.com", "resize volume \"pv-data\" by resizer \"rbd.csi.ceph.com\" failed: rpc error: code = Internal desc = failed to fetch monitor list using clusterID (rook-ceph): missing configuration for cluster ID \"rook-ceph\""),
@@ -142,5 +152,23 @@ func TestSiblingsCeph(t *testing.T) {
 			t.Parallel()
 			show(t, c.w, "pvc shop/data", c.want)
 		})
+	}
+}
+
+// Only a call that was seen to hang is spoken of.
+func TestCephHangsAsSeen(t *testing.T) {
+	t.Parallel()
+	const hangs = "The call that hangs"
+	for name, c := range map[string]struct {
+		w    *world
+		want bool
+	}{
+		"a map hangs":  {monitors(hungMap(rbd().Waits()), "n1", "timeout 3s").FailedMount(pending("MountDevice", rbdHandle)).Attached("n1").Kernel("n1", "60|libceph: mon1 (1)10.9.1.2:6789 socket closed (con state CONNECTING)"), true},
+		"a map failed": {monitors(rbd().Waits(), "n1", "timeout 3s").FailedMount(rbdFailed("rbd: map failed: (110) Connection timed out")).Attached("n1"), false},
+	} {
+		_, r := c.w.Verdict(t, Catalog(), "pvc shop/data")
+		if len(r.RootCauses) != 1 || strings.Contains(fmt.Sprint(r.RootCauses[0].Remedies), hangs) != c.want {
+			t.Errorf("%s: %v", name, r.RootCauses)
+		}
 	}
 }

@@ -14,14 +14,19 @@ var cephHelp = map[string]string{
 	"mtu":    "Set one MTU on the whole way between the nodes and the storage hosts.",
 }
 
-// CephBack lets the daemons of Ceph answer a node again; address is that of a daemon which does not.
-func CephBack(says, node, address string) []Step {
+// CephBack lets the daemons of Ceph answer a node again; address is that of a daemon which does not. What hangs in the
+// kernel goes on, what gave up is tried again.
+func CephBack(says, node, address string, hangs bool) []Step {
+	after := " The next attempt succeeds by itself once the cluster answers: do not detach, unmap or reboot first, none of which reaches the storage."
+	if hangs {
+		after = " The call that hangs goes on by itself once the daemon answers: do not kill it, and do not detach, unmap or reboot first, none of which reaches the storage."
+	}
 	checks := []Command{"ceph health detail"}
 	if host, port, err := net.SplitHostPort(address); err == nil {
 		checks = append(checks, Dial(node, host, port))
 	}
 	return []Step{
 		Check("Ask the cluster for its health, in the toolbox or on a host of Ceph, and try the way to it from this node and from one that works.", checks...),
-		Words(cmp.Or(cephHelp[says], cephHelp["peer"]) + " The call that hangs goes on by itself once the daemon answers: do not kill it, and do not detach, unmap or reboot first, none of which reaches the storage."),
+		Words(cmp.Or(cephHelp[says], cephHelp["peer"]) + after),
 	}
 }

@@ -171,7 +171,7 @@ var (
 		`\bUnauthorizedOperation\b|\bAccess ?Denied\w*|\bAuthorizationFailed\b|\bNoPermission\b|\bNotAuthenticated\b|\bAuthFailure\b|\bSignatureDoesNotMatch\b|\bInvalid(?:AccessKey|ClientToken)\w*|\bExpiredToken\b|` +
 		`(?i:does not have (?:authorization|permission)|Permission to perform this operation was denied|not authorized to\b|token_readonly|(?:doesn.t|does not) allow \S+ to be performed|insufficient (?:privileges|permissions)|` +
 		`invalid credentials|handle_auth_bad_method server|authentication failed|(?:unable|failed) to authenticate|\bunauthorized\b|invalid (?:access |api )?(?:token|key)\b|token (?:is |has )?(?:invalid|expired)|incorrect user ?name or password|cannot complete login)|Required '[\w.]+' permission|Permission '[\w.]+' denied|` +
-		`rados: ret=-1\b|rados: ret=-13\b|missing required field|missing ID\b|(?i:error connecting to the cluster)|mount error(?:\(| )13\b|` +
+		`rados: ret=-1\b|rados: ret=-13\b|(?s:exit status (?:1|13)\b.*couldn't connect to the cluster)|missing required field|missing ID\b|(?i:error connecting to the cluster)|mount error(?:\(| )13\b|` +
 		`(?i:\bOperation not permitted\b|\bPermission denied\b)`)
 	// helper is how mount.ceph and mount.cifs begin what the kernel answered them.
 	helper = pattern.MustCompile(`\bmount error(?:\(| \d)`)

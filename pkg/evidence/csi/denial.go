@@ -16,7 +16,6 @@ type Denial struct {
 // DenialOf finds that of a place's volume in fresh words: a Secret that is not there or not readable, a
 // user's name that is none, or the storage's refusal.
 func DenialOf(pl *evidence.Place) (Denial, bool) {
-	what, malformed := Malformed(pl)
 	for _, t := range pl.Refused() {
 		call, said := callOf(t), evidence.Yes(t.Evidence())
 		if ns, name, known, ok := absentSecret(pl.Volume, call, t); ok && !ofNone(pl.Volume, t, ns, name) {
@@ -29,8 +28,16 @@ func DenialOf(pl *evidence.Place) (Denial, bool) {
 			}
 			return d, true
 		}
-		if call != "" && malformed.Yes() {
-			return denial(identityFor(pl, call, t.Node), call, "malformed", what, said, malformed), true
+		if call == "" {
+			continue
+		}
+		if what, bad := Malformed(pl, t); bad.Yes() {
+			return denial(identityFor(pl, call, t.Node), call, "malformed", what, said, bad), true
+		}
+		if unfit.MatchString(t.Raw) {
+			d := denial(identityFor(pl, call, t.Node), call, "malformed", "the client of Ceph does not accept the user or its key, before the cluster is asked", said)
+			d.Sure = []evidence.Answer{evidence.Unseen(evidence.Lack{Need: "the content of the driver's credentials", Why: "secrets are never read, and broken settings of the client end alike"})}
+			return d, true
 		}
 		if r, ok := refusalIn(pl, t); ok {
 			return denied(pl, r), true

@@ -14,30 +14,47 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-var clientID = pattern.MustCompile(`--id[ =](\S+)`)
+var (
+	// asksFor is the user with which a command asks Ceph: of rbd and ceph, of mount.ceph, in the keyring that librados looks for.
+	asksFor = pattern.MustCompile(`--id[ =]([^\s\]]+)|-t ceph .* name=([^\s,\]]+)|-t ceph .*,name=([^\s,\]]+)|/ceph\.client\.(client\.[\w.-]+)\.keyring`)
+	// unfit is how librados turns down, before any monitor did, what it shall connect with (EINVAL, ENOENT: a user or a key that
+	// is none, ceph-csi issue 2254, or one without a keyring); rbd ends with the number of the error.
+	unfit = pattern.MustCompile(`connecting failed: rados: ret=-(?:2|22)\b|(?s:exit status (?:2|22)\b.*couldn't connect to the cluster)`)
+)
 
-// Malformed finds a driver's log that prints the user which it asks for, and that is no
-// user's name: encoded once too often, or with the prefix that the tool adds. The value
-// beside it in the same words is the proof.
-func Malformed(pl *evidence.Place) (what string, a evidence.Answer) {
+// Malformed finds a user of Ceph that is no user's name: encoded once too often, or with the prefix that the tool adds. A
+// fresh failure says so itself, or the driver's log. The value beside it in the same words is the proof.
+func Malformed(pl *evidence.Place, t evidence.Text) (what string, a evidence.Answer) {
+	if what = malformed(t.Raw); what != "" && (refuses.MatchString(t.Raw) || unfit.MatchString(t.Raw) || strings.Contains(t.Raw, "nvalid argument")) {
+		return what, evidence.Yes(t.Evidence())
+	}
 	x := pl.X
 	own := evidence.Keep(x.Logs, func(l snapshot.Log) bool { return !l.Previous && ofDriver(x, driverOf(pl.Volume), l) })
 	for l := range evidence.Lines(own) {
-		m := clientID.FindStringSubmatch(l.Text)
-		if m == nil || !l.Within(x, fresh) || !strings.Contains(strings.ToLower(l.Text), "err") {
+		if !strings.Contains(strings.ToLower(l.Text), "err") || !l.Within(x, fresh) {
 			continue
 		}
-		switch plain, ok := decoded(m[1]); {
-		case ok:
-			what = fmt.Sprintf("the driver asks for a user called %s, which is base64 of %q: the value was encoded once too often", m[1], plain)
-		case strings.HasPrefix(m[1], "client."):
-			what = fmt.Sprintf("the driver asks for a user called %s, and the prefix client. is added once more", m[1])
-		default:
-			continue
+		if what = malformed(l.Text); what != "" {
+			return what, evidence.Yes(l.Evidence())
 		}
-		return what, evidence.Yes(l.Evidence())
 	}
 	return "", evidence.No()
+}
+
+// malformed is what is wrong with the user for which a failed command asked.
+func malformed(text string) string {
+	m := asksFor.FindStringSubmatch(text)
+	if m == nil {
+		return ""
+	}
+	user := strings.Join(m[1:], "")
+	if plain, ok := decoded(user); ok {
+		return fmt.Sprintf("the driver asks for a user called %s, which is base64 of %q: the value was encoded once too often", user, plain)
+	}
+	if strings.HasPrefix(user, "client.") {
+		return fmt.Sprintf("the driver asks for a user called %s, and the prefix client. is added once more", user)
+	}
+	return ""
 }
 
 // decoded tells whether a user's name is base64 of a plain name. Short words are

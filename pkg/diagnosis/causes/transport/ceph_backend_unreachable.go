@@ -40,7 +40,7 @@ var CephBackendUnreachable = &diagnosis.Rule{
 			return noWay(pl, says, words.Fields{}, suffers, line)
 		case len(peers) > 0:
 			p := noWay(pl, "peer", words.Fields{"daemon": peers[0].Name, "address": peers[0].Address}, suffers, evidence.Yes(peers[0].Lines...))
-			p[0].Last, p[0].Steps = []evidence.Answer{peers[0].Dialled(pl), csi.InHostNetwork(pl)}, remedy.CephBack("peer", pl.Node, peers[0].Address)
+			p[0].Last, p[0].Steps = []evidence.Answer{peers[0].Dialled(pl), csi.InHostNetwork(pl)}, remedy.CephBack("peer", pl.Node, peers[0].Address, hangs.Yes())
 			return p
 		case sick.Yes():
 			return noWay(pl, "health", words.Fields{"code": code}, hangs, sick)
@@ -64,7 +64,7 @@ var CephBackendUnreachable = &diagnosis.Rule{
 // noWay is the client of the place's node, which does not get through.
 func noWay(pl *evidence.Place, says string, with words.Fields, state ...evidence.Answer) []*diagnosis.Proof {
 	with["node"], with["volume"] = pl.Node, pl.Volume.PVName()
-	return []*diagnosis.Proof{{Subject: diagnosis.NodeSubject(pl.Node), Says: says, With: with, State: state, Steps: remedy.CephBack(says, pl.Node, "")}}
+	return []*diagnosis.Proof{{Subject: diagnosis.NodeSubject(pl.Node), Says: says, With: with, State: state, Steps: remedy.CephBack(says, pl.Node, "", ceph.Hangs(pl).Yes())}}
 }
 
 // noAnswer is a client of which only its own word is known, that its time ran out.
@@ -85,6 +85,6 @@ func notMade(pl *evidence.Place) []*diagnosis.Proof {
 	return []*diagnosis.Proof{{
 		Subject: diagnosis.NodeSubject(at.Node), Says: "making", AtMost: report.Likely,
 		With:  words.Fields{"node": at.Node, "volume": pl.Volume.Called(), "code": code},
-		State: []evidence.Answer{ceph.MakingHangs(pl), is}, Steps: remedy.CephBack("health", at.Node, ""),
+		State: []evidence.Answer{ceph.MakingHangs(pl), is}, Steps: remedy.CephBack("health", at.Node, "", false),
 	}}
 }
