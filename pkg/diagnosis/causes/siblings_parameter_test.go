@@ -39,6 +39,8 @@ func TestRefusedForAParameter(t *testing.T) {
 		"a parameter of the class":       {staged("a: b", "parameter tier: gold is unknown").Edit("reclaimPolicy: Delete\nvolumeBinding", "parameters: {tier: gold}\nreclaimPolicy: Delete\nvolumeBinding"), class},
 		"a class that was made since":    {staged("a: b", "parameter tier: gold is unknown").Edit("reclaimPolicy: Delete\nvolumeBinding", "parameters: {tier: gold}\nreclaimPolicy: Delete\nvolumeBinding").Edit("metadata: {name: fast,", "metadata: {creationTimestamp: '2026-01-01T00:00:00Z', name: fast,"), unstaged},
 		"the name of the volume":         {staged("volumeID: vol-77", "volume 'vol-77' is not valid"), unstaged},
-		"a mount option":                 {staged("a: b", "mount option 'tlsx' is not one of those that are allowed").Edit("csi: {driver", "mountOptions: [noatime, tlsx]\n  csi: {driver"), class},
+		"a value in the command's echo": {nfs().Waits().FailedMount("MountVolume.SetUp failed for volume \"pv-data\" : rpc error: code = InvalidArgument desc = mount failed: exit status 32\nMounting command: mount\nMounting arguments: -t nfs server=10.9.0.5:/export/data /var/lib/kubelet/x\nOutput: mount.nfs: a parameter is an invalid argument"),
+			"broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
+		"a mount option": {staged("a: b", "mount option 'tlsx' is not one of those that are allowed").Edit("csi: {driver", "mountOptions: [noatime, tlsx]\n  csi: {driver"), class},
 	})
 }

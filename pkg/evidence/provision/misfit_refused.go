@@ -136,9 +136,12 @@ func parameterRefused(pl *evidence.Place, v *snapshot.Volume) (Misfit, bool) {
 	if !ok {
 		return Misfit{}, false
 	}
-	said := cmp.Or(t.Desc, t.Raw)
-	size := v.Claim.Spec.Resources.Requests[corev1.ResourceStorage]
-	ofSize := t.Code == "OutOfRange" || sizeIn(said, size.Value()) // then the value may be what the size does not fit
+	said := cmp.Or(t.Output, t.Desc, t.Raw) // what mount(8) printed, not the command line that repeats every value
+	ofSize := t.Code == "OutOfRange"        // then the value may be what the size does not fit
+	if v.Claim != nil {
+		size := v.Claim.Spec.Resources.Requests[corev1.ResourceStorage]
+		ofSize = ofSize || sizeIn(said, size.Value())
+	}
 	for _, p := range parametersOf(v) {
 		if !(invalid.MatchString(t.Raw) && !ofSize && p.namedIn(said)) && !(len(p.value) > 2 && refuses(said, p.value)) {
 			continue
