@@ -1,6 +1,7 @@
 package causes
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -60,4 +61,47 @@ func TestWayToAPlace(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestPodsWithoutANodeForTheDriver: where a driver has registered on no node, there is no room and no label to schedule by; why its
+// plugins do not register is found as for a pod that was scheduled.
+func TestPodsWithoutANodeForTheDriver(t *testing.T) {
+	t.Parallel()
+	const words = "0/3 nodes are available: 3 node(s) did not have enough free storage. preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling."
+	unknown := func(w *world) *world {
+		for i := 1; i <= 3; i++ {
+			n := fmt.Sprintf("n%d", i)
+			w.Edit(fmt.Sprintf("drivers: [{name: %s, nodeID: n%d, topologyKeys: null}]", w.Driver, i), "drivers: []").Without(n, "var/lib/kubelet/plugins_registry/")
+		}
+		return w
+	}
+	elsewhere := func(w *world) *world {
+		for _, n := range []string{"n1", "n2", "n3"} {
+			w.Without(n, "proc/911/cmdline").Entries(n, "proc/911/cmdline", "/usr/bin/kubelet␀--root-dir=/var/lib/k0s/kubelet␀", "var/lib/k0s/kubelet/plugins_registry", "@dir")
+		}
+		return unknown(w)
+	}
+	pending := func() *world {
+		return unscheduled(pendingClaim(vol("topolvm.io", "x", ""), "WaitForFirstConsumer", anno("topolvm.io")), words)
+	}
+	bound := func() *world {
+		return unscheduled(vol("topolvm.io", "x", zonePV("topology.topolvm.io/node", "n1")), strings.ReplaceAll(words, "did not have enough free storage", "had volume node affinity conflict"))
+	}
+	unprobed := func(w *world) *world {
+		return w.Unprobed("n1", "NotRequested").Unprobed("n2", "NotRequested").Unprobed("n3", "NotRequested")
+	}
+	const root, short, mute = "broken: certain kubelet-root-dir-wrong DaemonSet kube-system/plugin", "broken: likely provisioning-failed PersistentVolumeClaim shop/data", " csi-plugin-not-registered Pod kube-system/plugin-"
+	three := func(certainty string) string {
+		return "broken: " + certainty + mute + "1; " + certainty + mute + "2; " + certainty + mute + "3"
+	}
+	showEach(t, map[string]shown{
+		"nobody publishes room, another directory": {elsewhere(pending()), root},
+		"nobody has the label, another directory":  {elsewhere(bound()), root},
+		"the right directory":                      {unknown(pending()), three("certain")},
+		"nobody looked at the nodes":               {unprobed(elsewhere(pending())), three("likely")},
+		"one node is registered":                   {elsewhere(pending()).EditIn("kind: CSINode\nmetadata: {name: n2", "drivers: []", "drivers: [{name: topolvm.io, nodeID: n2}]"), short},
+		"all are registered":                       {pending(), short},
+		"the plugins have just started":            {elsewhere(pending()).Edit("2025-11-07T13:25:00Z", "2026-01-02T11:59:30Z"), short},
+		"no plugin is there":                       {elsewhere(pending()).Drop("kind: Pod\nmetadata: {namespace: kube-system, name: plugin-"), short},
+	})
 }

@@ -1,6 +1,8 @@
 package kubelet
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -30,26 +32,44 @@ func NeedsAt(pl *evidence.Place) []Need {
 		return NeedsOf(pl)
 	case pl.Node != "":
 		return add(nil, Need{At: pl, Driver: pl.Volume.CSIName(), Volume: pl.Volume, Wanted: csi.ToRelease(pl)})
-	case pl.Volume.PV != nil:
-		return nil
+	}
+	uses, wanted := nodeplugin.Uses, provision.Pending(pl)
+	if pl.Volume.PV != nil { // at its places it is asked for those that have a node
+		uses, wanted = nodeplugin.Unplaced, evidence.Yes(evidence.Phases(pl.Volume.Waiting())...)
 	}
 	var out []Need
-	for _, u := range nodeplugin.Uses(pl) {
-		out = add(out, Need{At: pl.On(u.Node), Driver: u.Driver, Volume: pl.Volume, Wanted: provision.Pending(pl)})
+	for _, u := range few(pl.X, uses(pl)) {
+		out = add(out, Need{At: pl.On(u.Node), Driver: u.Driver, Volume: pl.Volume, Wanted: wanted})
 	}
 	return out
 }
 
-// NeedsOf are the drivers of a pod's volumes that have a plugin on its node.
+// NeedsOf are the drivers of a pod's volumes that have a plugin on its node, or where one must be
+// registered for the pod to get a node.
 func NeedsOf(pl *evidence.Place) []Need {
 	var out []Need
-	if pl.Node == "" {
-		return nil
-	}
 	for _, v := range pl.X.VolumesOfPod(pl.Pod) {
-		out = add(out, Need{At: pl, Driver: v.CSIName(), Volume: v, Wanted: wanted(pl)})
+		if pl.Node != "" {
+			out = add(out, Need{At: pl, Driver: v.CSIName(), Volume: v, Wanted: wanted(pl)})
+			continue
+		}
+		at := &evidence.Place{X: pl.X, Volume: v, Texts: pl.Texts, Swept: pl.Swept}
+		for _, u := range few(pl.X, nodeplugin.Unplaced(at)) {
+			on := at.On(u.Node)
+			on.Pod = pl.Pod
+			out = add(out, Need{At: on, Driver: u.Driver, Volume: v, Wanted: wanted(pl)})
+		}
 	}
 	return out
+}
+
+// few are some of the nodes on which a pod without a node could be, those first that were looked at: what keeps
+// a driver from all nodes of a cluster is seen on three.
+func few(x *snapshot.Index, uses []nodeplugin.Use) []nodeplugin.Use {
+	seen := evidence.Keep(uses, func(u nodeplugin.Use) bool { return x.View(u.Node) != nil })
+	unseen := evidence.Keep(uses, func(u nodeplugin.Use) bool { return x.View(u.Node) == nil })
+	all := slices.Concat(seen, unseen)
+	return all[:min(len(all), 3)]
 }
 
 // add adds a driver of which a pod is on the node.
@@ -70,7 +90,7 @@ func wanted(pl *evidence.Place) evidence.Answer {
 	case pods.Finished(pl.Pod).Yes():
 		return evidence.No()
 	}
-	return evidence.When(pl.Pod.Status.Phase == corev1.PodPending && snapshot.PodProvided(pl.Pod).IsZero(), evidence.FromAPI(object, "spec.nodeName "+pl.Node+", status.phase", string(pl.Pod.Status.Phase)))
+	return evidence.When(pl.Pod.Status.Phase == corev1.PodPending && snapshot.PodProvided(pl.Pod).IsZero(), evidence.FromAPI(object, "spec.nodeName "+cmp.Or(pl.Node, "absent")+", status.phase", string(pl.Pod.Status.Phase)))
 }
 
 // Ready asks whether the node is Ready, as far as nodes may be read: of one that is not,

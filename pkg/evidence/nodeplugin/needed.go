@@ -10,8 +10,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/csi"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/holder"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/provision"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -42,13 +44,9 @@ func ofVolume(x *snapshot.Index, v *snapshot.Volume) []Use {
 	if driver == "" {
 		return nil
 	}
-	var out []Use
+	out := unplaced(x, v, driver)
 	for _, c := range v.Live() {
-		if c.Node() == "" {
-			for _, n := range onlyNodesFor(x, v, c.Pod) {
-				out = add(out, Use{driver, n, v, []*corev1.Pod{c.Pod}})
-			}
-		} else if c.Waiting() || c.Terminating() {
+		if c.Node() != "" && (c.Waiting() || c.Terminating()) {
 			out = add(out, Use{driver, c.Node(), v, []*corev1.Pod{c.Pod}})
 		}
 	}
@@ -57,6 +55,54 @@ func ofVolume(x *snapshot.Index, v *snapshot.Volume) []Use {
 		if a.VA != nil && (v.Exclusive() && len(waiters) > 0 || a.VA.DeletionTimestamp != nil) {
 			out = add(out, Use{driver, a.Node, v, waiters})
 		}
+	}
+	return out
+}
+
+// Unplaced lists the nodes on which a driver would have to register, for pods of a place's volume to be
+// scheduled there.
+func Unplaced(pl *evidence.Place) []Use {
+	if pl.Volume.PV == nil {
+		return unpublished(pl)
+	}
+	return unplaced(pl.X, pl.Volume, pl.Volume.CSIName())
+}
+
+func unplaced(x *snapshot.Index, v *snapshot.Volume, driver string) (out []Use) {
+	for _, c := range v.Live() {
+		if c.Node() == "" && driver != "" {
+			for _, n := range onlyNodesFor(x, v, c.Pod) {
+				out = add(out, Use{driver, n, v, []*corev1.Pod{c.Pod}})
+			}
+		}
+	}
+	return out
+}
+
+// unpublished are the nodes that the pods of a claim allow, when the scheduler misses room and nobody publishes any: who is
+// registered on none of them has nothing to publish. Where plugins run on some, it is for those to register.
+func unpublished(pl *evidence.Place) (out []Use) {
+	v := pl.Volume
+	if _, silent, short := provision.Shortage(pl); !silent || short.No() {
+		return nil
+	}
+	driver, here := v.Class.Provisioner, []Use(nil)
+	for _, n := range pl.X.Cluster.Nodes {
+		open := evidence.Keep(waiting(v), func(p *corev1.Pod) bool { return p.Spec.NodeName == "" && pods.Excludes(p, n) == "" })
+		if len(open) == 0 || !pl.X.NodeReady(n.Name).Ready {
+			continue
+		}
+		if !csi.Listed(pl.X, n.Name, driver).No() {
+			return nil
+		}
+		u := Use{driver, n.Name, v, open}
+		out = append(out, u)
+		if pl.X.DriverPodOn(driver, n.Name) != nil {
+			here = append(here, u)
+		}
+	}
+	if here != nil {
+		return here
 	}
 	return out
 }
@@ -82,7 +128,7 @@ func chosen(pl *evidence.Place) []Use {
 			return []Use{{v.Class.Provisioner, name, v, waiting(v)}}
 		}
 	}
-	return nil
+	return unpublished(pl)
 }
 
 func waiting(v *snapshot.Volume) []*corev1.Pod {

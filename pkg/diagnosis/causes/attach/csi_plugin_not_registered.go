@@ -22,7 +22,7 @@ var CSIPluginNotRegistered = &diagnosis.Rule{
 	Name: "csi-plugin-not-registered", Layer: diagnosis.Attach, Severity: report.Blocking,
 	Breaks:   []diagnosis.Step{diagnosis.Provisioning, diagnosis.Attaching, diagnosis.Staging, diagnosis.Publishing, diagnosis.Unmounting},
 	YieldsTo: []string{"driver-not-installed", "kubelet-root-dir-wrong", "mount-propagation-off", "longhorn-control-plane-down", "node-watch-limit-reached", "kernel-module-missing", "driver-configuration-wrong"},
-	LeadsTo:  []string{"provisioning-failed"},
+	LeadsTo:  []string{"provisioning-failed", "topology-conflict"},
 	Offers:   []string{"delete-pod"},
 	Asks:     diagnosis.EachPod | diagnosis.EachPlace | diagnosis.EachVolume | diagnosis.EachSweep,
 	Docs:     docs,

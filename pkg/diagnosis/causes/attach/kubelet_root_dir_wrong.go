@@ -14,13 +14,14 @@ import (
 // kubelet: it registers where nobody looks, or mounts where nobody sees it.
 var KubeletRootDirWrong = &diagnosis.Rule{
 	Name: "kubelet-root-dir-wrong", Layer: diagnosis.Attach, Severity: report.Blocking,
-	Breaks:  []diagnosis.Step{diagnosis.Attaching, diagnosis.Staging, diagnosis.Publishing, diagnosis.Using, diagnosis.Unmounting},
-	LeadsTo: []string{"csi-plugin-not-registered", "mount-missing-under-pod", "mount-pinned-in-namespace"},
+	Breaks:  []diagnosis.Step{diagnosis.Provisioning, diagnosis.Attaching, diagnosis.Staging, diagnosis.Publishing, diagnosis.Using, diagnosis.Unmounting},
+	LeadsTo: []string{"csi-plugin-not-registered", "provisioning-failed", "topology-conflict", "mount-missing-under-pod", "mount-pinned-in-namespace"},
 	Asks:    diagnosis.EachPod,
 	Docs:    docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		var out []*diagnosis.Proof
 		for _, n := range kubelet.NeedsOf(pl) {
+			pl := n.At
 			r := kubelet.RootsOf(pl, n.Driver, n.Plugin)
 			with := words.Fields{"driver": n.Driver, "plugin": n.Plugin.Namespace + "/" + n.Plugin.Name, "node": pl.Node, "theirs": r.Plugin, "root": r.Kubelet, "how": r.How, "pod": pl.Pod.Namespace + "/" + pl.Pod.Name}
 			registers := &diagnosis.Proof{
