@@ -95,6 +95,7 @@ func TestSiblingsOfATakenTarget(t *testing.T) {
 		"it is about who asks":              {refused(staged(kept("sdc")), "24 - iSCSI login failed due to authorization failure"), behind + rejected},
 		"no session was seen there":         {refused(staged(kept("sdc").Without("n2", session)), fatal), behind + rejected},
 		"a third node is logged in, too":    {refused(staged(kept("sdc")).Entries("n3", session+"targetname", iqn, session+"state", "LOGGED_IN"), fatal), behind + rejected},
+		"the volume is for many nodes":      {refused(staged(kept("sdc")).Edit("accessModes: [ReadWriteOnce]", "accessModes: [ReadWriteMany]"), fatal), behind + rejected},
 		"a container keeps it mounted":      {refused(pinned(kept("sdc")), fatal), "broken: likely mount-pinned-in-namespace Process n2/9100"},
 		"nobody looked at any node but its": {refused(staged(kept("sdc")).Unprobed("n2", "PodRejected"), fatal), "broken: likely iscsi-login-rejected PersistentVolume pv-data"},
 	})

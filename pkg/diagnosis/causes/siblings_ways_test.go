@@ -1,6 +1,10 @@
 package causes
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/internal/sketch"
+)
 
 // otherEBS is a disk of Amazon's with an id of its own.
 func otherEBS(w *world, node, name, dev, id string) *world {
@@ -106,4 +110,24 @@ func TestSiblingsOfWays(t *testing.T) {
 			show(t, r.w, "pvc shop/data", r.want)
 		})
 	}
+}
+
+// TestNoInitiator: an array that is shown no initiator says so before the volume is anybody's, of a volume that names no network.
+func TestNoInitiator(t *testing.T) {
+	t.Parallel()
+	array := func(words string) *world {
+		return sketch.NewWorld("csi-powerstore.disk.dellemc.com", "9f84/PS1/scsi", "accessModes: [ReadWriteOnce]\ncsi: {driver: csi-powerstore.disk.dellemc.com, volumeHandle: 9f84/PS1/scsi, fsType: ext4, volumeAttributes: {arrayID: PS1}}").Waits().
+			Entries("n1", "proc/modules", "iscsi_tcp 1 0 - Live 0x0\nlibiscsi 1 0 - Live 0x0\nscsi_transport_iscsi 1 0 - Live 0x0").
+			Event("Pod", "web-0", sketch.UID+"00", "FailedAttachVolume", "attachdetach-controller", "", "2026-01-02T11:59:00Z", "AttachVolume.Attach failed for volume \"pv-data\" : rpc error: code = Internal desc = "+words)
+	}
+	tools := func(w *world) *world { return w.Entries("n1", "usr/sbin/iscsiadm", "@hex\n7f454c46") }
+	const open = "broken: unexplained attach-failed; unexplained pod-waiting-for-volume"
+	showEach(t, map[string]shown{
+		"nobody gave the node a name": {tools(array("no initiators found for host n1")), "broken: certain iscsi-initiator-name-invalid Node n1"},
+		"an empty list":               {tools(array("create host: initiators: []")).Entries("n1", "etc/iscsi/initiatorname.iscsi", "InitiatorName="), "broken: certain iscsi-initiator-name-invalid Node n1"},
+		"nothing is installed":        {array("host n1 does not have any iSCSI initiators"), "broken: certain iscsi-tools-missing Node n1"},
+		"the node has a name":         {tools(array("create host: initiators: []")).Entries("n1", "etc/iscsi/initiatorname.iscsi", "InitiatorName=iqn.1993-08.org.debian:01:n1"), open},
+		"those of Fibre Channel":      {tools(array("no FC initiators: []")), open},
+		"a machine of Fibre Channel":  {tools(array("create host: initiators: []")).Entries("n1", "sys/class/fc_host/host3/port_state", "Linkdown"), open},
+	})
 }

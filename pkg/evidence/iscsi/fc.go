@@ -8,17 +8,30 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-// OverFC tells whether a volume's source, or what its attacher says of it, speaks of Fibre Channel.
+// portName is a port of Fibre Channel as a whole value, or one of a list: 64 bits of the kinds that ports have (NAA 1, 2 and
+// 5; FC-FS, Name_Identifier formats). A disk's name of that length is written with what it is: naa., wwn-, eui.
+var portName = pattern.MustCompile(`(?i)(?:^|[\s,;"'\[])(?:0x)?(?:10:?00|[25][0-9a-f]:?[0-9a-f]{2})(?::?[0-9a-f]{2}){6}(?:$|[\s,;"'\]])`)
+
+// OverFC tells whether a volume's source, or what its attacher says of it, speaks of Fibre Channel: by value, because drivers
+// spell the keys differently (FCWWPN0, targetWWNs, PORTAL). Beside a target of another network such ports are another way.
 func OverFC(v *snapshot.Volume) bool {
 	pv := v.PV
 	if pv == nil || pv.Spec.CSI == nil {
 		return pv != nil && pv.Spec.FC != nil
 	}
-	return anyValue(statements(v), "fc", "fcp", "fibrechannel")
+	said, ports, others := statements(v), false, false
+	for _, values := range said {
+		for _, a := range values {
+			ports = ports || portName.MatchString(a)
+			others = others || strings.Contains(a, "iqn.") || strings.Contains(a, "nqn.")
+		}
+	}
+	return anyValue(said, "fc", "fcp", "fibrechannel") || ports && !others
 }
 
 // statements are what the PV of a CSI driver and what its attacher say of a volume.

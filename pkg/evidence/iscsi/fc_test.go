@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
@@ -34,6 +35,33 @@ func TestFCPorts(t *testing.T) {
 		down, _ := FCPorts(pl.View)
 		if a := LoggedOut(&evidence.Place{X: pl.X, Node: "a", View: pl.View, Volume: v}); a.String() != c.want || len(down) != c.down {
 			t.Errorf("%s: %s, %d down", name, a.String(), len(down))
+		}
+	}
+}
+
+// TestOverFC: the network of a volume is told by values, whatever a driver calls the keys.
+func TestOverFC(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		pv, attacher map[string]string
+		want         bool
+	}{
+		"the protocol":                     {map[string]string{"protocol": "FC"}, nil, true},
+		"ports in pairs":                   {nil, map[string]string{"DEVICE_WWN": "68ccf0980012345678901234567890ab", "FCWWPN0": "58:cc:f0:93:48:a0:03:a3"}, true},
+		"ports in a list":                  {map[string]string{"targetWWNs": `["500a0981891b8dc5","500a0981891b8dc6"]`}, nil, true},
+		"ports in bare digits":             {nil, map[string]string{"x": "0x21000024ff3dcb26,0x21000024ff3dcb27"}, true},
+		"a host bus adapter's":             {map[string]string{"PORTAL": "10:00:00:90:fa:c7:cd:f9"}, nil, true},
+		"the name of a disk":               {nil, map[string]string{"DEVICE_WWN": "600c0ff000534b9a5a2c3d6501000000"}, false},
+		"the name of a disk, short":        {map[string]string{"wwn": "naa.5000c500a1b2c3d4"}, nil, false},
+		"a number of sixteen digits":       {map[string]string{"serial": "8081000000000001"}, nil, false},
+		"a target of iSCSI beside a port":  {map[string]string{"iqn": "iqn.2015-11.com.hpe:x"}, map[string]string{"ports": "500a0981891b8dc5"}, false},
+		"a subsystem of NVMe, over a port": {map[string]string{"nqn": "nqn.1992-08.com.netapp:sn.1"}, map[string]string{"port": "500a0981891b8dc5"}, false},
+	} {
+		v := &snapshot.Volume{PV: &corev1.PersistentVolume{Spec: corev1.PersistentVolumeSpec{PersistentVolumeSource: corev1.PersistentVolumeSource{
+			CSI: &corev1.CSIPersistentVolumeSource{Driver: "array.example.com", VolumeHandle: "h", VolumeAttributes: c.pv}}}},
+			Attachments: []*storagev1.VolumeAttachment{{Status: storagev1.VolumeAttachmentStatus{AttachmentMetadata: c.attacher}}}}
+		if got := OverFC(v); got != c.want {
+			t.Errorf("%s: %t", name, got)
 		}
 	}
 }

@@ -3,10 +3,35 @@ package iscsi
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
+
+var (
+	// noInitiator is how the storage or a driver says that a machine brought no initiator, before any disk is shown to it.
+	noInitiator = pattern.MustCompile(`(?i)\bno (?:[\w-]+ ){0,3}(?:initiators?|iqns?)\b|\bwithout (?:an? |any )?(?:iscsi )?(?:initiators?|iqns?)\b|\b(?:initiators?|iqns?)\b[^.;]{0,40}?(?:not found|\bempty\b|\bmissing\b|\[\])|` +
+		`(?:not (?:have|find|get|read|determine)|lacks|failed to get) (?:an?y? |the )?(?:[\w-]+ ){0,2}(?:initiators?|iqns?)\b`)
+	otherInitiator = pattern.MustCompile(`(?i)\bfcp?\b|\bfib(?:re|er)|\bwwp?n|\bnqn|\bnvme`)
+)
+
+// missed asks whether somebody says that the place's node has no initiator, of a volume whose own source names no network,
+// on a machine that could come by no other.
+func missed(pl *evidence.Place) bool {
+	if pl.View == nil || !may(pl.X, pl.Volume) || OverFC(pl.Volume) || overNVMe(pl.Volume) {
+		return false
+	}
+	for path := range pl.View.Facts.Files {
+		if strings.HasPrefix(path, "sys/class/fc_host/") {
+			return false
+		}
+	}
+	return pl.Refused().Say(func(t evidence.Text) bool {
+		return noInitiator.MatchString(t.Raw) && (strings.Contains(strings.ToLower(t.Raw), "iscsi") || !otherInitiator.MatchString(t.Raw))
+	}).Yes()
+}
 
 // Wanted asks whether somebody waits on the place's node for the volume's disk, which is
 // to come over iSCSI and is not there yet.
@@ -34,7 +59,11 @@ func NeedOf(pl *evidence.Place) (why string, a evidence.Answer) {
 	if pl.Volume == nil {
 		return nodeNeeds(pl), evidence.Yes()
 	}
-	if a = Wanted(pl); a.No() {
+	if a = Wanted(pl); a.No() && missed(pl) {
+		waits := pl.Volume.WaitingOn(pl.Node)
+		a = evidence.When(len(waits) > 0, evidence.Phases(waits)...)
+	}
+	if a.No() {
 		return "", a
 	}
 	return "volume " + nameOf(pl.Volume) + " waits there for its iSCSI disk", a

@@ -12,9 +12,12 @@ import (
 // TakenBy asks whether one other node is logged in to the target that refuses, and names it: storage that gives
 // each volume a target of its own may allow that target one session (DSM and QTS do unless "allow multiple sessions"
 // is set), and refuses every other initiator for good. A target that carries several volumes, or to which several
-// nodes are logged in, takes more, and one that speaks of who asks has another reason.
+// nodes are logged in, takes more, as one of a volume for many nodes must, and one that speaks of who asks has another reason.
 func (r Refusal) TakenBy(pl *evidence.Place) (is evidence.Answer, nodes []string) {
 	nodes = []string{}
+	if !pl.Volume.Exclusive() {
+		return evidence.No(), nodes
+	}
 	var facts []report.Evidence
 	for _, n := range slices.Sorted(maps.Keys(pl.X.NodeViews)) {
 		if n == pl.Node || r.Target == "" || r.Auth || !r.Fatal {

@@ -33,7 +33,7 @@ func Uses(x *snapshot.Index, v *snapshot.Volume, texts []evidence.Text) bool {
 	if c := v.PV.Spec.CSI; c != nil {
 		said := statements(v)
 		switch {
-		case anyValue(said, "fc", "fcp", "fibrechannel", "nvme", "nvmetcp", "nvme-tcp", "nvmeof"):
+		case OverFC(v), anyValue(said, "nvme", "nvmetcp", "nvme-tcp", "nvmeof"):
 			return false
 		case anyValue(said, "iscsi"), strings.Contains(c.Driver, "iscsi"), strings.Contains(c.VolumeHandle, "iqn."):
 			return true

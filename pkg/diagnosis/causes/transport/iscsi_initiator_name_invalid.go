@@ -15,7 +15,7 @@ import (
 var ISCSIInitiatorNameInvalid = &diagnosis.Rule{
 	Name: "iscsi-initiator-name-invalid", Layer: diagnosis.Transport, Severity: report.Blocking,
 	Breaks:   []diagnosis.Step{diagnosis.Attaching, diagnosis.Staging},
-	LeadsTo:  []string{"iscsid-not-running"},
+	LeadsTo:  []string{"iscsid-not-running", "backend-node-unknown"},
 	YieldsTo: []string{"csi-plugin-not-on-node", "driver-never-serves-node", "longhorn-share-manager-misplaced"},
 	Asks:     diagnosis.EachPlace | diagnosis.EachSweptNode,
 	Docs:     docs,
