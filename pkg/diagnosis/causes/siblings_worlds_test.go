@@ -220,6 +220,8 @@ func TestSiblingsOfDRBD(t *testing.T) {
 	refuses, holds := ": State change failed: "+reader, "/0 drbd1000: Held open by "
 	showEach(t, map[string]shown{
 		"multipathd has it open at the peer":        {opens(peer("60", refuses, holds+"multipathd(751)"), "multipathd", "multipathd.service", "147:1000"), holder},
+		"the peer is called with its domain":        {opens(peer("60", refuses, holds+"multipathd(751)"), "multipathd", "multipathd.service", "147:1000").Moved("by peer n2 ", "by peer n2.storage.example "), holder},
+		"the peer's kernel has another name":        {opens(peer("60", refuses, holds+"multipathd(751)"), "multipathd", "multipathd.service", "147:1000").Without("n2", "@hostname").Entries("n2", "@hostname", "stor-b.example").Moved("by peer n2 ", "by peer stor-b "), holder},
 		"a thread of an agent":                      {opens(peer("60", holds+"backupd(799)", refuses), "backupd", "backupd.service", "147:1000"), holder},
 		"no name is said":                           {opens(peer("60", refuses), "multipathd", "multipathd.service", "147:1000"), likely},
 		"the peer's log was not read":               {opens(peer("60"), "multipathd", "multipathd.service", "147:1000").Entries("n2", "@kmsg", "@error EPERM"), likely},

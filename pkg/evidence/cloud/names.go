@@ -62,11 +62,11 @@ func machineIn(x *snapshot.Index, rest string) string {
 }
 
 // MachineNode is the node that a backend's name of a machine means, or nil: by its name,
-// its addresses, its provider id, its hardware, or the driver's own id of it.
+// its addresses, the name in its kernel, its provider id, its hardware, or the driver's own id of it.
 func MachineNode(x *snapshot.Index, driver, machine string) *corev1.Node {
 	for _, n := range x.Cluster.Nodes {
 		info := n.Status.NodeInfo
-		for _, id := range append(backendIDs(x, driver, n), n.Name, info.SystemUUID, info.MachineID) {
+		for _, id := range append(backendIDs(x, driver, n), n.Name, info.SystemUUID, info.MachineID, hostName(x, n)) {
 			if id != "" && sameMachine(id, machine) {
 				return n
 			}
@@ -78,6 +78,14 @@ func MachineNode(x *snapshot.Index, driver, machine string) *corev1.Node {
 		}
 	}
 	return nil
+}
+
+// hostName is uname -n of a node that was looked at.
+func hostName(x *snapshot.Index, n *corev1.Node) string {
+	if v := x.View(n.Name); v != nil {
+		return v.Facts.Identity.Hostname
+	}
+	return ""
 }
 
 // backendIDs are the ids by which the cloud and the driver know a node.

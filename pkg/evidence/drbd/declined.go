@@ -36,7 +36,7 @@ func (r Resource) Declined(x *snapshot.Index) (peer string, is evidence.Answer) 
 		}
 		is = evidence.Yes(said.fact)
 		if by, named := r.shout[declines]; named && said.at.Sub(by.at).Abs() < together {
-			peer, _, _ = strings.Cut(strings.TrimPrefix(by.to, declines), " ")
+			peer = by.peer
 			is = is.With(by.fact)
 		}
 		return peer, is

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/cloud"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
@@ -68,16 +69,17 @@ func ResourceOf(pl *evidence.Place) (Resource, bool) {
 		if n, err := strconv.ParseUint(m[2], 10, 32); err == nil {
 			r.Dev = probes.Dev{Major: major, Minor: uint32(n)}
 		}
-		x := line{peer: m[3], at: l.At, fact: evidence.FromNode(pl.Node, "@kmsg", l.Text)}
+		peer := peerOf(pl, m[3])
+		x := line{peer: peer, at: l.At, fact: evidence.FromNode(pl.Node, "@kmsg", l.Text)}
 		transitions := changes.FindAllStringSubmatch(m[4], -1)
 		if strings.HasPrefix(m[4], "Failed: ") {
 			transitions = nil // what was asked for and did not come about (print_state_change in drbd_state.c)
 		}
 		for _, c := range transitions {
 			x.to = c[3]
-			r.last[c[1]], r.last[c[1]+" "+m[3]] = x, x
+			r.last[c[1]], r.last[c[1]+" "+peer] = x, x
 			if c[1] == "conn" && x.to != "StandAlone" {
-				r.takenOut[m[3]] = x.to == "Disconnecting" && slices.ContainsFunc(commands, func(c string) bool { return strings.HasSuffix(m[4], c) })
+				r.takenOut[peer] = x.to == "Disconnecting" && slices.ContainsFunc(commands, func(c string) bool { return strings.HasSuffix(m[4], c) })
 			}
 		}
 		if strings.HasPrefix(m[4], holds) {
@@ -90,6 +92,10 @@ func ResourceOf(pl *evidence.Place) (Resource, bool) {
 		for _, s := range []string{"Auto-promote failed", "State change failed", declines, "Split-Brain detected", "need ", rejected, dataless} {
 			if strings.Contains(m[4], s) {
 				x.to = m[4]
+				if after, ok := strings.CutPrefix(m[4], declines); ok { // no prefix names that peer
+					name, _, _ := strings.Cut(after, " ")
+					x.peer = peerOf(pl, name)
+				}
 				r.shout[s] = x
 			}
 		}
@@ -98,6 +104,35 @@ func ResourceOf(pl *evidence.Place) (Resource, bool) {
 		r.Dev = above(pl)
 	}
 	return r, r.Name != "" || !r.Dev.IsZero()
+}
+
+// peerOf is the node that the kernel means by a peer's name, which is its uname -n (drbd.conf(5), "on"): often with a domain
+// where the Node object has none, or the other way round. Who is no one node's keeps the name.
+func peerOf(pl *evidence.Place, name string) string {
+	if name == "" {
+		return ""
+	}
+	if n := cloud.MachineNode(pl.X, pl.Volume.CSIName(), name); n != nil {
+		return n.Name
+	}
+	short, _, _ := strings.Cut(strings.ToLower(name), ".")
+	var meant []string
+	for _, n := range pl.X.Cluster.Nodes {
+		own := []string{n.Name}
+		if v := pl.X.View(n.Name); v != nil {
+			own = append(own, v.Facts.Identity.Hostname)
+		}
+		for _, a := range n.Status.Addresses {
+			own = append(own, a.Address)
+		}
+		if slices.ContainsFunc(own, func(s string) bool { first, _, _ := strings.Cut(strings.ToLower(s), "."); return first == short }) {
+			meant = append(meant, n.Name)
+		}
+	}
+	if len(meant) == 1 {
+		return meant[0]
+	}
+	return name
 }
 
 // above is the DRBD device over the volume's disk.
