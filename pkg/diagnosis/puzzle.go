@@ -160,7 +160,7 @@ func (p *Pass) published(v *snapshot.Volume, pod report.Subject) bool {
 // waitsAt is the first step of the volume of a waiting pod that did not happen.
 func (z puzzle) waitsAt() Step {
 	switch v := z.volume; {
-	case v.PV == nil && v.Claim != nil:
+	case v.PV == nil && v.Claim != nil && v.Claim.Spec.VolumeName == "":
 		return Provisioning
 	case v.AttachRequired(z.p.Index) && z.node != "":
 		if va := v.AttachmentOn(z.node); va == nil || !va.Status.Attached {

@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -115,8 +116,8 @@ func (x *Index) complete(v *Volume) {
 		v.Consumers = consumersOf(x.PodsOfClaim(v.Claim.Namespace, v.Claim.Name), v.Claim.Name)
 	}
 	if v.Driver != LonghornDriver {
-		if v.Driver == "" && v.Class != nil && v.PV == nil {
-			v.Driver = v.Class.Provisioner
+		if v.Driver == "" && v.PV == nil {
+			v.Driver = provisionerOf(v)
 		}
 		v.migratedTo = x.migration(v)
 		return
@@ -129,6 +130,18 @@ func (x *Index) complete(v *Volume) {
 		ShareManager: x.lhShareManagers[v.Handle],
 		Attachment:   x.lhAttachments[v.Handle],
 	}
+}
+
+// provisionerOf is who makes, or has made, the volume of a claim whose PersistentVolume is not there, or may
+// not be read: the PV controller writes it onto the claim.
+func provisionerOf(v *Volume) string {
+	if v.Class != nil {
+		return v.Class.Provisioner
+	}
+	if v.Claim == nil {
+		return ""
+	}
+	return cmp.Or(v.Claim.Annotations["volume.kubernetes.io/storage-provisioner"], v.Claim.Annotations["volume.beta.kubernetes.io/storage-provisioner"])
 }
 
 func (x *Index) classOf(v *Volume) *storagev1.StorageClass {

@@ -87,6 +87,8 @@ func TestHalfMended(t *testing.T) {
 		"the application cannot write its container's root":        {running("open /tmp/x: Read-only file system"), "healthy"},
 		"the application filled its container's root":              {running("OSError: [Errno 28] No space left on device: '/tmp/x'"), "healthy"},
 		"the application cannot write the volume":                  {running("open /data/x: Read-only file system"), "broken: unexplained volume-readonly"},
+		"the application has the volume for reading alone":         {running("open /data/x: Read-only file system").Edit("mountPath: /data}", "mountPath: /data, readOnly: true}"), "healthy"},
+		"the volume is for readers":                                {running("open /data/x: Read-only file system").Edit("ReadWriteOnce", "ReadOnlyMany"), "healthy"},
 		"the application names itself, and a file without a place": {running("/usr/sbin/mysqld: Error writing file './binlog.1' (Errcode: 28 - No space left on device)"), "broken: unexplained volume-io-error"},
 	})
 }

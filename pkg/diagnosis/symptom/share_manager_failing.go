@@ -41,7 +41,7 @@ func shareFails(p *diagnosis.Pass, v *snapshot.Volume) {
 		facts = append(facts, evidence.FromAPI("Volume "+lh.Name, "status.shareState", "error"))
 	}
 	for _, t := range p.Texts(v) {
-		if is(t, message.ShareNotAvailable) && present(t, podOf(v, t), p.Texts(v)) && len(facts) < 4 {
+		if (settled || waitsLong(p, v)) && is(t, message.ShareNotAvailable) && present(t, podOf(v, t), p.Texts(v)) && len(facts) < 4 {
 			facts = append(facts, t.Evidence())
 		}
 	}
@@ -72,6 +72,11 @@ func podFails(p *diagnosis.Pass, pod *corev1.Pod) []report.Evidence {
 		out = append(out, evidence.FromAPI(object, "status.phase", "Failed"))
 	}
 	return out
+}
+
+// waitsLong tells whether a pod waits for longer than one start of a share-manager takes: each of several may be young.
+func waitsLong(p *diagnosis.Pass, v *snapshot.Volume) bool {
+	return slices.ContainsFunc(v.Waiting(), func(c *snapshot.Consumer) bool { return p.Age(c.Pod.CreationTimestamp.Time) > settle*5 })
 }
 
 func consumersSettled(p *diagnosis.Pass, v *snapshot.Volume) bool {

@@ -42,7 +42,14 @@ func saysReadOnly(v *snapshot.Volume, t diagnosis.Text) bool {
 		return false // the runtime could not make a mount point in the container
 	}
 	says := is(t, message.ReadOnlyFilesystem) || strings.Contains(t.Raw, "READONLY: volume with mount path")
-	return says && !(t.OwnWord && evpods.Elsewhere(v, t))
+	return says && !(t.OwnWord && (evpods.Elsewhere(v, t) || asWished(v, t)))
+}
+
+// asWished tells whether an application says it that has the volume for reading alone.
+func asWished(v *snapshot.Volume, t diagnosis.Text) bool {
+	return meantReadOnly(v, t.Node) || slices.ContainsFunc(v.Consumers, func(c *snapshot.Consumer) bool {
+		return t.Pod == c.Pod.Namespace+"/"+c.Pod.Name && !mayWrite(c)
+	})
 }
 
 // meantReadOnly tells whether nobody is to write to a volume on a node (empty: anywhere). Where no pod uses it, those

@@ -7,9 +7,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/cloud"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/node"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/volume"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -90,11 +92,13 @@ func rivalOf(pl *evidence.Place, w *corev1.Pod) (Rival, bool) {
 }
 
 // holds asks whether a pod's node is Ready and has the volume that another pod wants.
-// Without an attachment that was read, somebody must say that the mode is enforced.
+// Without an attachment, somebody must say that the mode is enforced; where nobody may read attachments,
+// a disk of the machine is on one machine.
 func holds(pl *evidence.Place, w, h *corev1.Pod) evidence.Answer {
 	on, required := h.Spec.NodeName, pl.Volume.AttachRequired(pl.X)
 	ready := node.Ready(pl.X, on)
 	a, attached := On(pl.X, pl.Volume, on)
+	read := evidence.Resources(pl.X, "/nodes", "storage.k8s.io/volumeattachments")
 	switch {
 	case attached:
 		return evidence.All(evidence.Yes(a.Facts...), ready)
@@ -102,10 +106,10 @@ func holds(pl *evidence.Place, w, h *corev1.Pod) evidence.Answer {
 		return evidence.No()
 	case !required && pluginRefused(pl, w):
 		return evidence.All(evidence.Yes(mounted(pl, on)...), ready)
+	case pl.Volume.PV == nil && !read.Complete() && volume.KindOf(pl.X, pl.Volume) == volume.Disk:
 	case !required || len(RefusedTo(pl, w)) == 0:
 		return evidence.No()
 	}
-	read := evidence.Resources(pl.X, "/nodes", "storage.k8s.io/volumeattachments")
 	return evidence.All(ready, read.Found())
 }
 
@@ -120,6 +124,9 @@ func multiAttach(t evidence.Text) bool { return strings.Contains(t.Raw, "Multi-A
 
 var inUseElsewhere = pattern.MustCompile(`(?i)(?:in use|mounted|published|staged|attached|opened|used) (?:by|on|to|at) (?:an)?other|already (?:in use|published|mapped)|exclusive`)
 
+// heldBy is the same with a name: of a host, an address, or a number that only the storage knows, never a path.
+var heldBy = pattern.MustCompile(`(?i)\b(?:is|was|still|currently) (?:in use|mounted|published|staged|attached|opened|used|locked|mapped) (?:by|on|to|at)\b[: ]+["']?([^\s/"',;]+)(?:[\s"',;.]|$)`)
+
 // pluginRefused tells whether the node plugin freshly refuses the volume to a pod because
 // somebody has it. Where nothing is attached nobody speaks of Multi-Attach; a network
 // filesystem takes several nodes whatever the claim's mode is.
@@ -129,7 +136,11 @@ func pluginRefused(pl *evidence.Place, w *corev1.Pod) bool {
 			return false
 		}
 		return t.Is(message.AlreadyMountedBusy) || t.Is(message.InUseBySystem) || t.Is(message.RBDInUse) || t.Is(message.DeviceBusy) ||
-			t.Code == "FailedPrecondition" || inUseElsewhere.MatchString(t.Desc)
+			t.Code == "FailedPrecondition" || inUseElsewhere.MatchString(t.Desc) ||
+			slices.ContainsFunc(heldBy.FindAllStringSubmatch(t.Desc, -1), func(m []string) bool {
+				n := cloud.MachineNode(pl.X, pl.Volume.CSIName(), m[1])
+				return n == nil || n.Name != w.Spec.NodeName // on its own node it is there for the pod itself
+			})
 	})
 }
 

@@ -37,8 +37,11 @@ func KindOf(x *snapshot.Index, v *snapshot.Volume) Kind {
 		}
 		return Disk
 	case v.PV == nil && v.Claim != nil && v.Claim.Spec.VolumeName != "" && !x.Collected("/persistentvolumes"):
+		if slices.Contains(hypervisors, v.Driver) {
+			return Disk
+		}
 		return Anything // made, and nobody may read what it is
-	case v.PV == nil && v.Class != nil && slices.Contains(hypervisors, v.Class.Provisioner):
+	case v.PV == nil && slices.Contains(hypervisors, v.Driver):
 		return Disk | Unmade
 	case v.PV == nil:
 		return Anything | Unmade
