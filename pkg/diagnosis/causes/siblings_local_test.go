@@ -22,6 +22,12 @@ func lvmMapped() *world {
 	return lvmLocal().Waits().FailedMount(mountFails("pvc-11aa", "mount failed: exit status 32")).Disk("n1", "dm-0", "253:0", "dm/name", "datavg-pvc--11aa", "dm/uuid", "LVM-abcdef").Entries("n1", "dev/datavg/pvc-11aa", "@device block 253:0")
 }
 
+// lvmMounted is a logical volume in use, over sdb.
+func lvmMounted() *world {
+	return lvmLocal().Runs(0).Disk("n1", "dm-0", "253:0", "dm/name", "datavg-pvc--11aa", "dm/uuid", "LVM-abcdef", "slaves/sdb", "@dir").
+		Mounts("n1", "253:0 / "+strings.Replace(lvmLocal().Publish(0), "pv-data", "pvc-11aa", 1)+" rw,relatime shared:64 - ext4 /dev/mapper/datavg-pvc--11aa rw")
+}
+
 func mountFails(pv, words string) string {
 	return "MountVolume.SetUp failed for volume \"" + pv + "\" : rpc error: code = Internal desc = " + words
 }
@@ -75,6 +81,12 @@ func TestSiblingsLocal(t *testing.T) {
 			"broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
 		"LVM: mapped over a disk that was pulled, and is back": {lvmMapped().Disk("n1", "sdc", "8:32").Entries("n1", "@content/8:32", "TYPE=LVM2_member\nUUID=abc"),
 			"broken: likely local-pool-inactive Node n1"},
+		"LVM: mapped over a disk that is offline, and is back": {lvmMapped().Disk("n1", "sdb", "8:16", "holders/dm-0", "@dir", "device/state", "offline").Entries("n1", "sys/class/block/dm-0/slaves/sdb", "@dir").Disk("n1", "sdc", "8:32").Entries("n1", "@content/8:32", "TYPE=LVM2_member\nUUID=abc"),
+			"broken: likely local-pool-inactive Node n1"},
+		"LVM: in use over a disk that is offline, and is back": {lvmMounted().Disk("n1", "sdb", "8:16", "holders/dm-0", "@dir", "device/state", "offline").Disk("n1", "sdc", "8:32").Entries("n1", "@content/8:32", "TYPE=LVM2_member\nUUID=abc"),
+			"broken: likely mount-of-dead-device Device n1/253:0"},
+		"LVM: in use over a disk that is offline, and the other one is held": {lvmMounted().Disk("n1", "sdb", "8:16", "holders/dm-0", "@dir", "device/state", "offline").Disk("n1", "sdc", "8:32", "holders/dm-1", "@dir").Disk("n1", "dm-1", "253:1", "dm/name", "other-lv", "dm/uuid", "LVM-ghijkl").Entries("n1", "@content/8:32", "TYPE=LVM2_member\nUUID=abc"),
+			"unknown"},
 		"LVM: mapped over its disk, another one is free": {lvmMapped().Disk("n1", "sdb", "8:16", "holders/dm-0", "@dir").Entries("n1", "sys/class/block/dm-0/slaves/sdb", "@dir").Disk("n1", "sdc", "8:32").Entries("n1", "@content/8:32", "TYPE=LVM2_member\nUUID=abc"),
 			"broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
 		"LVM: a container of a pod that was deleted by force has it": {lvmLocal().Waits().Disk("n1", "dm-0", "253:0", "dm/name", "datavg-pvc--11aa", "dm/uuid", "LVM-abcdef").Entries("n1", "dev/datavg/pvc-11aa", "@device block 253:0").LiveExt4("n1", "dm-0").

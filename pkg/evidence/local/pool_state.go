@@ -41,15 +41,15 @@ func (p Pool) Absent(pl *evidence.Place) (but string, a evidence.Answer) {
 	return but, whole.Nothing(evidence.FromNode(pl.Node, "sys/class/block/dm-*/dm/name", "no "+prefix+strings.ReplaceAll(p.Volume, "-", "--")))
 }
 
-// onNothing asks whether no disk lies below a logical volume that is mapped, while a disk with LVM's
-// label is there that nothing holds: one that was pulled keeps its place in the map, and comes
+// onNothing asks whether no disk lies below a logical volume that is mapped, or only what the kernel took offline, while a disk
+// with LVM's label is there that nothing holds: one that was pulled keeps its place in the map, and comes
 // back under another name (drivers/md/dm-table.c, dm_get_device).
 func (p Pool) onNothing(pl *evidence.Place, lv *probes.BlockDevice) evidence.Answer {
 	fact := evidence.FromNode(pl.Node, "sys/class/block/"+lv.Name+"/dm/name", lv.DM.Name)
-	if slices.ContainsFunc(pl.View.Leaves(lv.Dev), func(b *probes.BlockDevice) bool { return b.DM == nil }) || p.WhyOf(pl).Says != "inactive" {
+	if slices.ContainsFunc(pl.View.Leaves(lv.Dev), func(b *probes.BlockDevice) bool { return b.DM == nil && !snapshot.TakenOffline(b) }) || p.WhyOf(pl).Says != "inactive" {
 		return evidence.No().With(fact)
 	}
-	return pl.Tables(probes.Block).Nothing(fact, evidence.FromNode(pl.Node, "sys/class/block/"+lv.Name+"/slaves", "no disk that is there"))
+	return pl.Tables(probes.Block).Nothing(fact, evidence.FromNode(pl.Node, "sys/class/block/"+lv.Name+"/slaves", "no disk that is there and serves"))
 }
 
 // ofGroup tells whether a mapper's name is that of a volume of a group: what follows the

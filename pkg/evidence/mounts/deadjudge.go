@@ -58,12 +58,26 @@ func (d *DeadMount) judge(x *snapshot.Index, m snapshot.VolumeMount) bool {
 }
 
 // lost tells whether what lies below a mapping does not come back: no disk of it is there any
-// more, the filesystem answers EIO, or the volume is another disk now. Of disks that are only
+// more, the filesystem answers EIO, or the volume is another disk now; perhaps it is a disk of LVM that nothing holds, since
+// a map keeps the device that it was given (drivers/md/dm-table.c, dm_get_device). Of disks that are only
 // offline the session or the port may return, and what queues goes on: iscsi-session-lost.
 func (d *DeadMount) lost(m snapshot.VolumeMount, b *probes.BlockDevice) bool {
 	there := slices.ContainsFunc(d.view.Leaves(b.Dev), func(l *probes.BlockDevice) bool { return l.Dev != b.Dev })
 	st, _ := d.view.Statfs(m.Mount.Point)
+	returns := slices.ContainsFunc(d.view.Leaves(b.Dev), func(l *probes.BlockDevice) bool { return d.view.SessionOfDisk(l.Name) != nil })
+	if free := freeMember(d.view); there && !returns && st.Err != "EIO" && free != nil && strings.HasPrefix(b.DM.UUID, "LVM-") {
+		d.unsure = "whether " + free.Name + ", which has LVM's label and is held by nothing, is the disk that was below it"
+		d.facts = append(d.facts, evidence.FromNode(d.view.Name, "@content/"+free.Dev.String(), "TYPE=LVM2_member"))
+		return true
+	}
 	return !there || st.Err == "EIO" || d.Now != nil && d.Now.Proven && d.Now.Block != nil && !d.view.Rests(d.Dev, d.Now.Dev)
+}
+
+// freeMember is a disk with LVM's label that serves and that nothing holds.
+func freeMember(view *snapshot.NodeView) *probes.BlockDevice {
+	return evidence.First(view.Blocks(), func(b *probes.BlockDevice) bool {
+		return view.Facts.Contents[b.Dev].Type == "LVM2_member" && len(view.HoldersOf(b.Dev)) == 0 && !offline(b)
+	})
 }
 
 // foreignHere tells whether another volume that is attached to the node has this
