@@ -1,6 +1,7 @@
 package causes
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/internal/sketch"
@@ -129,5 +130,26 @@ func TestNoInitiator(t *testing.T) {
 		"the node has a name":         {tools(array("create host: initiators: []")).Entries("n1", "etc/iscsi/initiatorname.iscsi", "InitiatorName=iqn.1993-08.org.debian:01:n1"), open},
 		"those of Fibre Channel":      {tools(array("no FC initiators: []")), open},
 		"a machine of Fibre Channel":  {tools(array("create host: initiators: []")).Entries("n1", "sys/class/fc_host/host3/port_state", "Linkdown"), open},
+	})
+}
+
+// TestStagedOutsideOfThePlugin: a plugin that has the pods' directory, and that of staged volumes as the kubelet had it before
+// 1.24. (ThinkParQ/beegfs-csi-driver#14)
+func TestStagedOutsideOfThePlugin(t *testing.T) {
+	t.Parallel()
+	plugin := func(dir, words string) *world {
+		w := sketch.NewWorld("beegfs.csi.netapp.com", "beegfs://10.0.0.9/k8s/pvc-1", "accessModes: [ReadWriteMany]\ncsi: {driver: beegfs.csi.netapp.com, volumeHandle: 'beegfs://10.0.0.9/k8s/pvc-1'}").Waits().
+			Edit("mountPath: /var/lib/kubelet, mountPropagation: Bidirectional}", "mountPath: /var/lib/kubelet/pods, mountPropagation: Bidirectional}, {name: staged, mountPath: "+dir+", mountPropagation: Bidirectional}")
+		return w.FailedMount(stageFails("stat " + w.Stage() + ": " + words))
+	}
+	const gone, older, whole = "no such file or directory", "/var/lib/kubelet/plugins/kubernetes.io/csi/pv", "/var/lib/kubelet/plugins/kubernetes.io/csi"
+	const likely = "broken: likely kubelet-root-dir-wrong DaemonSet kube-system/plugin"
+	showEach(t, map[string]shown{
+		"nobody looked":                    {plugin(older, gone).Unprobed("n1", "NotRequested"), likely},
+		"its directory was not recorded":   {plugin(older, gone), likely},
+		"the host has it":                  {plugin(older, gone).Entries("n1", strings.TrimPrefix(plugin(older, gone).Stage(), "/"), "@dir"), strings.Replace(likely, "likely", "certain", 1)},
+		"it refuses for another reason":    {plugin(older, "permission denied"), stageUnknown},
+		"the plugin has that of all":       {plugin(whole, gone), stageUnknown},
+		"the plugin has the kubelet's own": {plugin("/var/lib/kubelet", gone), stageUnknown},
 	})
 }

@@ -43,12 +43,23 @@ func (s Sight) handed() []string {
 
 // Unnamed asks whether no container of the plugin has the kubelet's paths: a link on the
 // host makes the sockets meet and changes nothing about the names inside.
-func (s Sight) Unnamed() evidence.Answer {
+func (s Sight) Unnamed() evidence.Answer { return s.lacks("none is "+s.root, s.handed()...) }
+
+// Misses tells what a plugin without some path of a kubelet lacks: "part", where it has others of them, or "mounts", all.
+func Misses(plugin *corev1.Pod, root string) string {
+	if (Sight{plugin: plugin, root: path.Clean(root)}).Unnamed().No() {
+		return "part"
+	}
+	return "mounts"
+}
+
+// lacks asks whether no container of the plugin has any of some paths.
+func (s Sight) lacks(so string, paths ...string) evidence.Answer {
 	var mounts []string
 	for _, c := range s.plugin.Spec.Containers {
 		for _, m := range c.VolumeMounts {
 			p := path.Clean(m.MountPath)
-			if slices.ContainsFunc(s.handed(), func(h string) bool { return probes.Within(h, p) }) {
+			if slices.ContainsFunc(paths, func(h string) bool { return probes.Within(h, p) }) {
 				return evidence.No()
 			}
 			mounts = append(mounts, p)
@@ -58,25 +69,26 @@ func (s Sight) Unnamed() evidence.Answer {
 		return evidence.No() // not one that could serve anybody: its object was cut
 	}
 	slices.Sort(mounts)
-	return evidence.Yes(evidence.FromPod(s.plugin, "volumeMounts", strings.Join(slices.Compact(mounts), " ")+": none is "+s.root))
+	return evidence.Yes(evidence.FromPod(s.plugin, "volumeMounts", strings.Join(slices.Compact(mounts), " ")+": "+so))
 }
 
 // absent are the words for a path that is not there.
 var absent = []string{"no such file or directory", "does not exist", "not found"}
 
 // Missed asks whether a fresh text says that a path below the kubelet's directory is not
-// there, while the kubelet's directory on the host has it; or that the driver could not make a directory above
+// there, while the kubelet's directory on the host has it and no container of the plugin does: some are given the directory of the
+// pods and not that of staged volumes, or its form before 1.24 alone (ThinkParQ/beegfs-csi-driver issue 14); or that the driver could not make a directory above
 // the kubelet's, which is there: its own root takes no writes. (Dynatrace/dynatrace-operator issue 1049)
 func (s Sight) Missed() evidence.Answer {
 	for _, t := range s.pl.Refused() {
 		if before, _, ok := strings.Cut(t.Raw, ": read-only file system"); ok && madeBy(before, s.root) {
-			return evidence.Yes(t.Evidence(), evidence.FromNode(s.pl.Node, locator(s.pl.X.View(s.pl.Node)), s.root))
+			return evidence.All(s.Unnamed(), evidence.Yes(t.Evidence(), evidence.FromNode(s.pl.Node, locator(s.pl.X.View(s.pl.Node)), s.root)))
 		}
 		for _, w := range absent {
 			before, _, ok := strings.Cut(t.Raw, w)
 			p := lastPath(before)
 			if ok && slices.ContainsFunc(s.handed(), func(h string) bool { return probes.Within(p, h) && h != p }) {
-				return evidence.All(evidence.Yes(t.Evidence()), s.onHost(p))
+				return evidence.All(evidence.Yes(t.Evidence()), s.onHost(p), s.lacks("none holds "+p, p))
 			}
 		}
 	}

@@ -32,13 +32,17 @@ var KubeletRootDirWrong = &diagnosis.Rule{
 			if s, ok := kubelet.SightOf(pl, n.Volume, n.Plugin); ok {
 				mounts := &diagnosis.Proof{
 					Says: "mounts", With: with,
-					State: []evidence.Answer{evidence.Any(evidence.All(s.Unnamed(), s.Missed()), s.Astray(), evidence.All(s.Elsewhere(), s.Fails()))},
+					State: []evidence.Answer{evidence.Any(s.Missed(), s.Astray(), evidence.All(s.Elsewhere(), s.Fails()))},
 					Steps: []remedy.Step{remedy.Words("Stop the pods that run with a volume of this driver there, and save what they wrote: it went to the node's own disk or into the plugin's container. A deleted pod alone writes to the wrong place again.")},
+				}
+				if s.Missed().Yes() {
+					mounts.Says = kubelet.Misses(n.Plugin, s.Root())
 				}
 				out = append(out, rootProof(pl, n, mounts, s.Root()))
 			}
 			if root, gone, seen := kubelet.Vanished(pl, n.Volume, n.Plugin); gone.Yes() {
-				out = append(out, rootProof(pl, n, &diagnosis.Proof{Says: "mounts", With: with, State: []evidence.Answer{gone}, Last: []evidence.Answer{seen}}, root))
+				p := &diagnosis.Proof{Says: kubelet.Misses(n.Plugin, root), With: with, State: []evidence.Answer{gone}, Last: []evidence.Answer{seen}}
+				out = append(out, rootProof(pl, n, p, root))
 			}
 		}
 		return out
@@ -64,6 +68,10 @@ func rootProof(pl *evidence.Place, n kubelet.Need, p *diagnosis.Proof, root stri
 	p.Steps = append(p.Steps, remedy.Check("See the directories of the plugin, on the host and in its containers: both have to be called like the kubelet's.", look))
 	if csi.ListedElsewhere(pl.X, pl.Node, n.Driver) {
 		p.Steps = append(p.Steps, remedy.Words("Other nodes have the driver registered with its present directory: if the kubelet of "+pl.Node+" alone uses another one, drain the node and start its kubelet with the directory of the others, and leave the driver as it is."))
+	}
+	if p.Says == "part" {
+		p.Steps = append(p.Steps, remedy.Words("Give the plugin's container the directory "+root+"/plugins/kubernetes.io/csi of the host under the same path, with mountPropagation Bidirectional: the kubelet stages volumes below it (until 1.23 below its directory pv alone). This restarts the plugin on all nodes; what is mounted stays."))
+		return p
 	}
 	p.Steps = append(p.Steps,
 		remedy.Words("Set the kubelet directory of the driver's installation to "+root+" as kubelet writes it (usually a chart value such as kubeletDir; Longhorn: csi.kubeletRootDir; Rook: kubeletDirPath). This restarts the plugin on all nodes; volumes that are mounted through the old path need a drain of their node first. Neither move the kubelet's directory instead, nor replace it by a link."),
