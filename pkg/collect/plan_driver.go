@@ -97,6 +97,11 @@ func (c *collector) driver(x *snapshot.Index, driver string, near []string) {
 			c.eventsOf(pod.Namespace, pod.Name)
 			c.owners(x, pod)
 		}
+		for _, w := range slices.Concat(x.SidecarWorkloads(driver, sidecar), x.SidecarUnproven(driver, sidecar)) {
+			if w.Kind == "StatefulSet" { // a Deployment says itself that its pods are refused
+				c.eventsOf(w.Namespace, w.Name)
+			}
+		}
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 type sidecars struct {
 	pods      []*corev1.Pod
 	workloads []Owner
+	unproven  []Owner  // the workloads of the only namespace where somebody says so, without a pod, and nothing proves it
 	disputed  []string // the namespaces, where somebody says so and nothing proves it
 }
 
@@ -31,6 +32,12 @@ func (x *Index) SidecarWorkloads(driver, sidecar string) []Owner {
 	return x.sidecarsOf(driver, sidecar).workloads
 }
 
+// SidecarUnproven returns the workloads that alone say that they run a sidecar for a driver, have no pod of it, and are not
+// proven to: anybody can write one.
+func (x *Index) SidecarUnproven(driver, sidecar string) []Owner {
+	return x.sidecarsOf(driver, sidecar).unproven
+}
+
 // SidecarDisputed names the namespaces whose pods or workloads say that they run a sidecar
 // for a driver, and nothing proves it; nil when it is clear whose they are.
 func (x *Index) SidecarDisputed(driver, sidecar string) []string {
@@ -39,13 +46,22 @@ func (x *Index) SidecarDisputed(driver, sidecar string) []string {
 
 func (x *Index) sidecarsOf(driver, sidecar string) sidecars {
 	return x.sidecarsOfDriver.get(sidecar+" "+driver, func(string) sidecars {
-		pods, open := x.sidecarsAmong(x.controlled(driver), driver, sidecar)
+		pods, saying := x.sidecarsAmong(x.controlled(driver), driver, sidecar)
 		workloads, unproven := x.sidecarWorkloads(driver, sidecar)
 		s := sidecars{pods: pods, workloads: workloads}
-		if len(pods)+len(workloads) == 0 { // somebody's words change nothing about what is proven
-			s.disputed = append(open, unproven...)
-			slices.Sort(s.disputed)
-			s.disputed = slices.Compact(s.disputed)
+		if len(pods)+len(workloads) > 0 { // somebody's words change nothing about what is proven
+			return s
+		}
+		var spaces nodeList
+		for _, p := range saying {
+			spaces.add(p.Namespace)
+		}
+		for _, w := range unproven {
+			spaces.add(w.Namespace)
+		}
+		slices.Sort(spaces)
+		if s.disputed = spaces; len(spaces) == 1 && len(saying) == 0 {
+			s.unproven = unproven
 		}
 		return s
 	})
@@ -59,7 +75,7 @@ func (x *Index) controlled(driver string) []*corev1.Pod {
 	})
 }
 
-func (x *Index) sidecarWorkloads(driver, sidecar string) (workloads []Owner, open []string) {
+func (x *Index) sidecarWorkloads(driver, sidecar string) (workloads, unproven []Owner) {
 	var pods []*corev1.Pod
 	owners := map[*corev1.Pod]Owner{}
 	add := func(kind string, meta *metav1.ObjectMeta, t *corev1.PodTemplateSpec, object any) {
@@ -78,16 +94,19 @@ func (x *Index) sidecarWorkloads(driver, sidecar string) (workloads []Owner, ope
 			add("StatefulSet", &s.ObjectMeta, &s.Spec.Template, s)
 		}
 	}
-	serving, open := x.sidecarsAmong(pods, driver, sidecar)
+	serving, saying := x.sidecarsAmong(pods, driver, sidecar)
 	for _, p := range serving {
 		workloads = append(workloads, owners[p])
 	}
-	return workloads, open
+	for _, p := range saying {
+		unproven = append(unproven, owners[p])
+	}
+	return workloads, unproven
 }
 
 // sidecarsAmong chooses the pods that serve a driver: in the namespaces in which somebody
 // who says so is believed. Where only others say it, it is open whether they do.
-func (x *Index) sidecarsAmong(pods []*corev1.Pod, driver, sidecar string) (serving []*corev1.Pod, open []string) {
+func (x *Index) sidecarsAmong(pods []*corev1.Pod, driver, sidecar string) (serving, saying []*corev1.Pod) {
 	var sure, perhaps []*corev1.Pod
 	proven := x.provenSpaces(driver)
 	plugin := x.driverNamespaces(driver)
@@ -109,12 +128,7 @@ func (x *Index) sidecarsAmong(pods []*corev1.Pod, driver, sidecar string) (servi
 	if near := inSpaces(sure, proven); len(near) > 0 {
 		return near, nil
 	}
-	var spaces nodeList
-	for _, p := range sure {
-		spaces.add(p.Namespace)
-	}
-	slices.Sort(spaces)
-	return nil, spaces
+	return nil, sure
 }
 
 func inSpaces(pods []*corev1.Pod, spaces []string) []*corev1.Pod {

@@ -15,7 +15,7 @@ import (
 
 // letIn lets the pods of a workload be made that are refused; what refuses them is quoted.
 func letIn(name, level string) string {
-	return "Let the pods of " + name + " into their namespace: what refuses them is quoted (the label pod-security.kubernetes.io/enforce of the namespace " + level + "; a quota or a webhook wants its own cure)."
+	return "Let the pods of " + name + " into their namespace: what refuses them is quoted (the label pod-security.kubernetes.io/enforce of the namespace " + level + "; OpenShift wants a security context constraint for the service account, a quota or a webhook its own cure)."
 }
 
 // PluginBack lets the plugin of a driver run on a node that has none of its pods.

@@ -25,7 +25,7 @@ type Sidecar struct {
 
 // SidecarOf finds the pods and workloads of a driver's sidecar.
 func SidecarOf(x *snapshot.Index, driver, name string) Sidecar {
-	return Sidecar{x, driver, name, x.SidecarPods(driver, name), x.SidecarWorkloads(driver, name)}
+	return Sidecar{x, driver, name, x.SidecarPods(driver, name), Workloads(x, driver, name)}
 }
 
 // Where names the sidecar's pod or workload for a sentence.
@@ -62,7 +62,7 @@ func (s Sidecar) Down() evidence.Answer {
 		for _, w := range s.Workloads {
 			facts = append(facts, evidence.FromAPI(w.String(), "pods", "none"))
 		}
-		return evidence.All(evidence.When(len(facts) > 0), evidence.Resource(s.x, "/pods").Nothing(facts...))
+		return evidence.All(evidence.When(len(facts) > 0), evidence.Resource(s.x, "/pods").And(Undisputed(s.x, s.driver, s.Name)).Nothing(facts...))
 	}
 	return evidence.Yes(facts...)
 }

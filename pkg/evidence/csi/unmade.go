@@ -36,3 +36,15 @@ func Unmade(x *snapshot.Index, w snapshot.Owner) (said report.Evidence, refused 
 	}
 	return said, false
 }
+
+// Workloads are those of a driver's sidecar. Where none is proven, as none has a pod in the namespace of the driver, the only
+// one that says so is looked at when its pods are refused: Undisputed keeps that from being certain.
+func Workloads(x *snapshot.Index, driver, sidecar string) []snapshot.Owner {
+	if out := x.SidecarWorkloads(driver, sidecar); len(out) > 0 {
+		return out
+	}
+	return evidence.Keep(x.SidecarUnproven(driver, sidecar), func(w snapshot.Owner) bool {
+		_, refused := Unmade(x, w)
+		return refused
+	})
+}

@@ -54,7 +54,7 @@ func AbsenceOf(pl *evidence.Place, u Use) (Absence, bool) {
 		return a, true
 	}
 	object := "DaemonSet " + a.Set.Namespace + "/" + a.Set.Name
-	a.None = clear.And(evidence.ResourceIn(x, "/pods", a.Set.Namespace)).Nothing()
+	a.None = evidence.ResourceIn(x, "/pods", a.Set.Namespace).Nothing() // whether it is the driver's limits what it proves
 	if said, refused := csi.Unmade(x, snapshot.Owner{Kind: "DaemonSet", Namespace: a.Set.Namespace, Name: a.Set.Name}); refused {
 		a.Says, a.Known = "refused", evidence.Yes(said)
 		return a, true

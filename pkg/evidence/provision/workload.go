@@ -13,6 +13,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/csi"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -34,7 +35,7 @@ type Provisioner struct {
 // find looks for the csi-provisioner of a driver; for provisioners that are
 // no CSI driver, by the lease of their name, and at last by what pods are called.
 func find(x *snapshot.Index, name, node string) Provisioner {
-	m := Provisioner{Name: name, Pods: x.SidecarPods(name, "csi-provisioner"), Workloads: x.SidecarWorkloads(name, "csi-provisioner")}
+	m := Provisioner{Name: name, Pods: x.SidecarPods(name, "csi-provisioner"), Workloads: csi.Workloads(x, name, "csi-provisioner")}
 	lease, proven := x.LeaderLease(name, snapshot.ProvisionerLeases(name)...)
 	if m.Lease = lease; !proven && len(m.Pods)+len(m.Workloads) > 0 {
 		m.Lease = nil // somebody else's, who writes what he likes in his namespace
