@@ -41,7 +41,7 @@ func (a Attacher) Mute() (va *storagev1.VolumeAttachment, is evidence.Answer) {
 	}
 	for _, va := range a.Silent {
 		if a.overdue(va) && !a.speaksOf(va) {
-			return va, evidence.Yes()
+			return va, evidence.Yes(a.Unlisted().Facts()...)
 		}
 	}
 	return nil, evidence.No()
@@ -54,7 +54,7 @@ func (a Attacher) speaksOf(va *storagev1.VolumeAttachment) bool {
 	logs := slices.Concat(evidence.Each(a.Pods, func(p *corev1.Pod) []snapshot.Log { return x.LogsOf(p.Namespace, p.Name) })...)
 	for l := range evidence.Lines(logs) {
 		own := strings.Contains(l.Container, "attacher")
-		if own && !l.Previous && message.Date(l.Text, x.TakenAt).After(va.CreationTimestamp.Time) {
+		if own && !l.Previous && !unlisted(l.Text) && message.Date(l.Text, x.TakenAt).After(va.CreationTimestamp.Time) {
 			return true
 		}
 		if (own || strings.Contains(l.Text, "ControllerPublishVolume")) && slices.ContainsFunc([]string{va.Name, v.PVName(), v.Handle}, func(name string) bool { return name != "" && strings.Contains(l.Text, name) }) {
@@ -62,6 +62,24 @@ func (a Attacher) speaksOf(va *storagev1.VolumeAttachment) bool {
 		}
 	}
 	return false
+}
+
+// Unlisted asks for the attacher's fresh words that it does not get the list of attachments that it shall act on,
+// whatever the API server's reason: a version that is not served any more, a server that it does not reach.
+func (a Attacher) Unlisted() evidence.Answer {
+	for _, p := range a.Pods {
+		for l := range evidence.Lines(a.pl.X.LogsOf(p.Namespace, p.Name)) {
+			if strings.Contains(l.Container, "attacher") && !l.Previous && unlisted(l.Text) && strings.Contains(l.Text, "VolumeAttachment") && l.Within(a.pl.X, holder.DetachBackoff) {
+				return evidence.Yes(l.Evidence())
+			}
+		}
+	}
+	return evidence.No()
+}
+
+// unlisted tells whether a line is of a watch that fails, which is no work: client-go, tools/cache/reflector.go.
+func unlisted(line string) bool {
+	return strings.Contains(line, "ailed to list *") || strings.Contains(line, "ailed to watch")
 }
 
 // overdue tells whether a pod waits on its node for an attachment that nothing but the

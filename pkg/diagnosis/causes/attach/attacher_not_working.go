@@ -70,7 +70,7 @@ func attacherBranch(pl *evidence.Place, a attacher.Attacher, p *diagnosis.Proof)
 		}
 		p.With["va"], p.With["age"] = mute.Name, pods.Ago(pl.X, mute.CreationTimestamp.Time)
 		p.Last = append(p.Last, a.Log(), evidence.Not(lacks))
-		step("mute", "Read the log of the csi-attacher container of pod "+pods.Name(a.Leader)+": a refusal (forbidden) wants a right, silence a restart of the pod.", muteIs)
+		step(map[bool]string{true: "unlisted", false: "mute"}[a.Unlisted().Yes()], "Read the log of the csi-attacher container of pod "+pods.Name(a.Leader)+": a refusal (forbidden) wants a right, a resource that the server could not find a csi-attacher of a release for this Kubernetes (storage.k8s.io/v1 since 3.0), silence a restart of the pod.", muteIs)
 	default:
 		p.Subject, p.AtMost, p.Last = diagnosis.ObjectSubject("CSIDriver", "", a.Driver), report.Likely, append(p.Last, a.Outside())
 		step("nowhere", "Install or start the controller of driver "+a.Driver+" with its csi-attacher, or, if the driver needs no attachments, install its CSIDriver object with attachRequired false.", nowhere, a.Known())

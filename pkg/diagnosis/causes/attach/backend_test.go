@@ -168,6 +168,10 @@ func TestAttacher(t *testing.T) {
 		}), []string{}},
 		{"runs, its log tells nothing of it", silent(running, leader(10*time.Second), log("I0302 02:59:10.000000 1 main.go:94] Version: v4.5.0")), []string{}},
 		{"runs, and its log has stopped", silent(running, leader(10*time.Second), log("I0302 01:00:00.000000 1 main.go:94] Version: v4.5.0")), []string{"attacher-not-working likely " + pod}},
+		{"runs, and its list is of a version that is not served", silent(running, leader(10*time.Second), log("E0302 02:59:10.000000 1 reflector.go:127] k8s.io/client-go/informers/factory.go:134: Failed to watch *v1beta1.VolumeAttachment: failed to list *v1beta1.VolumeAttachment: the server could not find the requested resource")), []string{"attacher-not-working likely " + pod}},
+		{"runs, its list failed, and it works since", silent(running, leader(10*time.Second), log("I0302 02:59:10.000000 1 csi_handler.go:240] CSIHandler: processing VA \"csi-9\""), func(c *cluster) {
+			c.s.Logs[0].Lines = append([]string{"E0302 02:58:10.000000 1 reflector.go:127] Failed to watch *v1.VolumeAttachment: failed to list *v1.VolumeAttachment: connection refused"}, c.s.Logs[0].Lines...)
+		}), []string{}},
 		{"runs, its log has stopped, and its driver has the call", silent(running, leader(10*time.Second), log("I0302 01:00:00.000000 1 main.go:94] Version: v4.5.0"), func(c *cluster) {
 			c.s.Logs = append(c.s.Logs, snapshot.Log{Namespace: "kube-system", Pod: "disk-controller-0", Container: "driver", Lines: []string{"I0302 02:55:10.000000 1 controller.go:94] ControllerPublishVolume " + pvName}})
 		}), []string{}},
