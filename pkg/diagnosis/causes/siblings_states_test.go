@@ -70,6 +70,11 @@ func TestPathsOfTheOtherType(t *testing.T) {
 		EditIn("name: web-0", "{name: data, mountPath: /data}", "{name: data, mountPath: /data}, {name: conf, mountPath: /etc/nginx/nginx.conf}").
 		EditIn("name: web-0", "waiting: {reason: ContainerCreating}", "waiting: {reason: RunContainerError, message: '"+says+"'}")
 	show(t, w, "pod shop/web-0", "broken: certain hostpath-type-mismatch Pod shop/web-0")
+
+	const gone = "waiting: {reason: CreateContainerConfigError, message: 'stat /opt/x: no such file or directory'}"
+	absent := localDir("/opt/x").Waits().EditIn("name: web-0", "mountPath: /data}", "mountPath: /data, subPath: srv}").EditIn("name: web-0", "waiting: {reason: ContainerCreating}", gone)
+	show(t, absent, "pvc shop/data", "broken: certain hostpath-type-mismatch PersistentVolume pv-data")
+	show(t, absent.Edit("stat /opt/x:", "stat /var/lib/kubelet/pods/"+sketch.UID+"00/volumes/kubernetes.io~local-volume/pv-data:"), "pvc shop/data", "broken: unexplained mount-failed; unexplained pod-waiting-for-volume")
 }
 
 // TestOptionsWithTheirValue: kernels before 5.11 quote an option that they do not know with its value.

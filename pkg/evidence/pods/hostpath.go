@@ -72,6 +72,11 @@ func (h HostPath) refused(x *snapshot.Index, pod *corev1.Pod) (report.Evidence, 
 			}
 		}
 	}
+	for _, c := range snapshot.Statuses(pod) { // of a volume with a subPath the kubelet asks for the path first when it makes the container
+		if w := c.State.Waiting; w != nil && Unmade(w.Reason) && strings.Contains(w.Message, "no such file or directory") && lacksSource(h.Path, w.Message) {
+			return evidence.FromAPI(Object(pod), "status.containerStatuses["+c.Name+"].state.waiting", w.Message), true
+		}
+	}
 	return report.Evidence{}, false
 }
 

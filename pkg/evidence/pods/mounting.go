@@ -56,15 +56,23 @@ func Blames(pod *corev1.Pod, t evidence.Text) bool {
 	return ok || namesPath(pod, name, t)
 }
 
-// namesPath tells whether a text about mounting has the path of a mount of the container.
+// namesPath tells whether a text about mounting has the path of a mount of the container, or the kubelet could not look
+// at the root of a volume, as it does for a subPath (GetMode in makeMounts of pkg/kubelet/kubelet_pods.go).
 func namesPath(pod *corev1.Pod, container string, t evidence.Text) bool {
-	words := strings.FieldsFunc(t.Raw, func(r rune) bool { return strings.ContainsRune(" `'\"\\:,;()", r) })
+	words, looks := wordsOf(t.Raw), t.Reason == "CreateContainerConfigError" && strings.HasPrefix(t.Raw, "stat /")
 	for k := range snapshot.Containers(pod) {
-		if k.Name == container && strings.Contains(t.Raw, "mount") {
-			return slices.ContainsFunc(k.VolumeMounts, func(m corev1.VolumeMount) bool { return slices.Contains(words, m.MountPath) })
+		if k.Name == container {
+			return slices.ContainsFunc(k.VolumeMounts, func(m corev1.VolumeMount) bool {
+				return looks || strings.Contains(t.Raw, "mount") && slices.Contains(words, m.MountPath)
+			})
 		}
 	}
 	return false
+}
+
+// wordsOf are the words of a text, paths among them, without quotes and punctuation.
+func wordsOf(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" `'\"\\:,;()", r) })
 }
 
 // failedContainer is the container whose present or last try a text of its status speaks
@@ -97,7 +105,7 @@ func blamed(pod *corev1.Pod, container string, t evidence.Text) (BadMount, bool)
 			at := target != "" && len(m.MountPath) > 1 && (target == m.MountPath || strings.HasSuffix(target, strings.TrimSuffix(m.MountPath, "/")))
 			prepared := sub != "" && t.Is(message.SubPathFailed) && strings.Contains(t.Raw, `volumeMount "`+m.Name+`"`)
 			read := sub != "" && target == "" && t.Is(message.IsADir) && strings.Contains(t.Raw, m.MountPath+": is a directory")
-			if (at || prepared || read || lacksVariable(m, t) || sub == "" && lacksSource(host, t)) && (sub != "" || single || host != "") {
+			if (at || prepared || read || lacksVariable(m, t) || sub == "" && lacksSource(host, t.Raw)) && (sub != "" || single || host != "") {
 				return BadMount{Container: container, Volume: m.Name, Path: m.MountPath, SubPath: sub, Said: t, HostPath: host}, true
 			}
 		}
@@ -107,8 +115,8 @@ func blamed(pod *corev1.Pod, container string, t evidence.Text) (BadMount, bool)
 
 // lacksSource tells whether a runtime could not find or make a path of the host before it made the container: Docker
 // "error while creating mount source path", containerd "failed to mkdir" or "failed to stat", CRI-O "failed to resolve symlink".
-func lacksSource(host string, t evidence.Text) bool {
-	words := strings.FieldsFunc(t.Raw, func(r rune) bool { return strings.ContainsRune(" `'\"\\:,;()", r) })
+func lacksSource(host, text string) bool {
+	words := wordsOf(text)
 	i := slices.Index(words, strings.TrimSuffix(host, "/"))
 	return i > 0 && len(host) > 1 && slices.Contains([]string{"path", "mkdir", "stat", "lstat", "symlink"}, words[i-1])
 }

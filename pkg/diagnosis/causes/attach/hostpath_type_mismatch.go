@@ -54,9 +54,9 @@ func pathMismatch(pl *evidence.Place, h pods.HostPath) *diagnosis.Proof {
 	}
 	if h.Kind != "" {
 		p.With["want"] = "type " + string(h.Kind)
-	}
-	if said {
-		p.Says = "said"
+		if said {
+			p.Says = "said"
+		}
 	}
 	if h.Volume != nil {
 		p.Subject = diagnosis.ObjectSubject("PersistentVolume", "", h.Volume.PVName())
