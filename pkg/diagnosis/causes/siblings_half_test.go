@@ -1,6 +1,9 @@
 package causes
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // TestSaidOfSomethingElse: the words name a lack that may be another one, or come from a step
 // behind the one that fails.
@@ -16,6 +19,10 @@ func TestSaidOfSomethingElse(t *testing.T) {
 		return sketchWorld("io.openebs.csi-mayastor", "1d1f4f1e-6b0a", "accessModes: [ReadWriteOnce]\ncsi: {driver: io.openebs.csi-mayastor, fsType: ext4, volumeHandle: 1d1f4f1e-6b0a}").Waits().Attached("n1").Edit("{name: dev, mountPath: /dev}", mounts).
 			Unprobed("n1", "PodRejected").FailedMount(stageFails("nvme connect failed: Failed to open /dev/nvme-fabrics: No such file or directory"))
 	}
+	forgotten := func(release, dep string, more ...string) *world { // no event is left
+		return sketchWorld("io.openebs.csi-mayastor", "1d1f4f1e-6b0a", "accessModes: [ReadWriteOnce]\ncsi: {driver: io.openebs.csi-mayastor, fsType: ext4, volumeHandle: 1d1f4f1e-6b0a"+strings.Join(more, "")+"}").Waits().Attached("n1").
+			Without("n1", "lib/modules/").Entries("n1", "proc/modules", "overlay 28672 0 - Live 0x0", "lib/modules/"+release+"/modules.dep", "kernel/drivers/nvme/host/"+dep+":")
+	}
 	away := func(answer string) *world {
 		return nfs().Waits().Drop("name: plugin-1,").Entries("n1", "@dial/10.9.0.5:2049", answer).
 			FailedMount("MountVolume.SetUp failed for volume \"pv-data\" : kubernetes.io/csi: mounter.SetUpAt failed to get CSI client: driver name nfs.csi.k8s.io not found in the list of registered CSI drivers")
@@ -30,6 +37,10 @@ func TestSaidOfSomethingElse(t *testing.T) {
 		"no /dev/fuse, the node was not looked at":               {fuse("fuse", "fuse/fuse.ko").Unprobed("n1", "PodRejected"), "broken: likely kernel-module-missing Node n1"},
 		"no /dev/nvme-fabrics, the plugin has the host's /dev":   {fabrics("{name: dev, mountPath: /dev}"), "broken: certain kernel-module-missing Node n1"},
 		"no /dev/nvme-fabrics in the plugin's own /dev":          {fabrics("{name: etc, mountPath: /etc/nvme}"), "broken: likely kernel-module-missing Node n1"},
+		"nobody speaks, the kernel has no NVMe over TCP":         {forgotten("6.1.0-18-amd64", "nvme-rdma.ko"), "broken: certain kernel-module-missing Node n1"},
+		"nobody speaks, the kernel was replaced":                 {forgotten("6.1.0-21-amd64", "nvme-tcp.ko"), "broken: certain kernel-module-missing Node n1"},
+		"nobody speaks, the kernel can load it":                  {forgotten("6.1.0-18-amd64", "nvme-tcp.ko"), "broken: unexplained pod-waiting-for-volume"},
+		"nobody speaks, the volume is exported over iSCSI":       {forgotten("6.1.0-18-amd64", "nvme-rdma.ko", ", volumeAttributes: {protocol: iscsi}"), "broken: certain iscsi-tools-missing Node n1; certain iscsi-module-missing Node n1"},
 		"no plugin, and the server is away":                      {away("timeout 3s"), "broken: likely csi-plugin-not-on-node Node n1; possible nfs-server-unreachable Node n1"},
 		"no plugin, and the server answers":                      {away("ok 1ms"), "broken: likely csi-plugin-not-on-node Node n1"},
 		"a client is shut out, nobody says by whom":              {m108(), "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},

@@ -3,6 +3,7 @@ package kmod
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/nodeplugin"
@@ -29,7 +30,7 @@ func Needs(pl *evidence.Place) []string {
 		return []string{"drbd"}
 	case driver == "zfs.csi.openebs.io":
 		return []string{"zfs"}
-	case strings.HasSuffix(driver, "csi-mayastor"):
+	case strings.HasSuffix(driver, "csi-mayastor") && v.Attribute("protocol") != "iscsi":
 		return []string{"nvme_tcp"}
 	case v.CephCSI() == "cephfs" && v.Attribute("mounter") != "fuse":
 		return []string{"ceph"}
@@ -98,6 +99,22 @@ func Fails(pl *evidence.Place) evidence.Answer {
 	return pl.Refused().Say(func(t evidence.Text) bool {
 		return t.Mounts() || attaching && strings.HasPrefix(t.Op, "AttachVolume")
 	})
+}
+
+// patience is how long a kubelet waits for the volumes of a pod before it complains (podAttachAndMountTimeout).
+const patience = 2*time.Minute + 3*time.Second
+
+// Waits asks whether a pod has waited on the place's node in vain, where nothing but the mount is left to do: what its
+// events said is gone after an hour. Without ceph in the kernel ceph-csi takes ceph-fuse.
+func (l Lack) Waits(pl *evidence.Place, module string) evidence.Answer {
+	v, va := pl.Volume, pl.Volume.AttachmentOn(pl.Node)
+	attached := !v.AttachRequired(pl.X) || va != nil && va.Status.Attached && va.DeletionTimestamp == nil && pl.X.Age(va.CreationTimestamp.Time) > patience
+	if l.Says != "absent" && l.Says != "replaced" || module == "ceph" || !attached || v.PV == nil || len(pl.X.VolumeMounts(v, pl.Node)) > 0 {
+		return evidence.No()
+	}
+	return evidence.Resource(pl.X, "/pods").Found(evidence.Phases(evidence.Keep(v.WaitingOn(pl.Node), func(c *snapshot.Consumer) bool {
+		return pl.X.Age(c.Pod.CreationTimestamp.Time) > patience
+	}))...)
 }
 
 // wontLoad are the reasons that modprobe and the kernel give.

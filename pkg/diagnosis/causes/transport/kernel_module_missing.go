@@ -43,7 +43,7 @@ var KernelModuleMissing = &diagnosis.Rule{
 			lack := kmod.LackOf(pl, m, by)
 			wanted := evidence.Any(kmod.Fails(pl), evidence.When(spoken, said.Fact), csi.WantedOn(pl, pl.Node))
 			if !spoken {
-				wanted = kmod.Fails(pl)
+				wanted = evidence.Any(kmod.Fails(pl), lack.Waits(pl, m))
 			}
 			release, _ := node.Kernel(pl.X, pl.Node)
 			p := &diagnosis.Proof{
@@ -63,7 +63,7 @@ var KernelModuleMissing = &diagnosis.Rule{
 
 func moduleSteps(node, module, says string) []remedy.Step {
 	help := map[string]string{
-		"absent":     "Install the distribution's extra package for exactly this kernel release (linux-modules-extra on Ubuntu, kernel-modules-extra on Red Hat and its kin, kernel-default in place of kernel-default-base on SUSE; DRBD, ZFS and Lustre have packages of their own).",
+		"absent":     "Install the distribution's extra package for exactly this kernel release (linux-modules-extra on Ubuntu, kernel-modules-extra on Red Hat and its kin, kernel-default in place of kernel-default-base on SUSE; DRBD, ZFS and Lustre have packages of their own; nvme_tcp came with Linux 5.0).",
 		"replaced":   "Reboot the node into the kernel whose modules are installed, when its pods can be moved.",
 		"unloadable": "Sign the module or enrol its key, or build it for exactly this kernel release.",
 		"unloaded":   "Load it with modprobe " + module + " on the node (that can be undone), and list it in /etc/modules-load.d.",
