@@ -187,8 +187,27 @@ func (p *Pass) concerns(g snapshot.Gap) bool {
 	case g.Reason == snapshot.NotServed || g.Reason == snapshot.NotRequested:
 		return false
 	case strings.HasPrefix(g.Need, "api/"):
-		return true
+		return !p.ofOthers(g)
 	}
 	node, ok := strings.CutPrefix(g.Need, "node/")
 	return ok && slices.Contains(p.Nodes(), node)
+}
+
+// ofOthers tells whether a gap is about namespaces whose pods, claims and events have no part in what is asked: nobody there
+// can use a claim of another one. What a rule wanted of them it has missed by itself.
+func (p *Pass) ofOthers(g snapshot.Gap) bool {
+	parts := strings.Split(strings.TrimPrefix(g.Need, "api/"), "/")
+	if len(parts) != 3 || p.Sweep() || !slices.Contains([]string{"pods", "persistentvolumeclaims", "events"}, parts[1]) {
+		return false
+	}
+	asked := []string{p.Question.Namespace}
+	for _, v := range p.Volumes() {
+		if ns, _ := v.ClaimRef(); ns != "" {
+			asked = append(asked, ns)
+		}
+	}
+	return !slices.ContainsFunc(asked, func(ns string) bool {
+		in, narrow := p.GapIn("/"+parts[1], ns)
+		return narrow && in.Need == g.Need || ns == "" && len(asked) == 1
+	})
 }

@@ -83,7 +83,7 @@ func staysAttached(p *diagnosis.Pass, v *snapshot.Volume, va *storagev1.VolumeAt
 		return "is being deleted since " + evidence.Duration(p.Age(va.DeletionTimestamp.Time))
 	case e != nil && (va.DeletionTimestamp != nil || p.Age(e.Time.Time) < 10*time.Minute):
 		return "does not detach: " + evidence.Brief(e.Message)
-	case v == nil || va.DeletionTimestamp != nil || !p.Collected("/pods"):
+	case v == nil || va.DeletionTimestamp != nil || !evidence.ConsumersOf(p.Index, v).Complete():
 		return ""
 	}
 	node := va.Spec.NodeName

@@ -139,7 +139,7 @@ func longReleased(p *diagnosis.Pass, v *snapshot.Volume, node string) bool {
 // that is deleted, whose events go, too, the end of the claim.
 func nobodyLong(p *diagnosis.Pass, v *snapshot.Volume, node string) bool {
 	va := v.AttachmentOn(node)
-	if va == nil || p.Age(va.CreationTimestamp.Time) <= settle || !p.Collected("/pods") || !p.Collected("/events") {
+	if va == nil || p.Age(va.CreationTimestamp.Time) <= settle || !evidence.ConsumersOf(p.Index, v).Complete() || !p.Collected("/events") {
 		return false
 	}
 	if c := v.Claim; c != nil && c.DeletionTimestamp != nil && p.Age(c.DeletionTimestamp.Time) < settle {

@@ -29,7 +29,7 @@ func (a Attacher) Empty() (w snapshot.Owner, wants int32, refused bool, is evide
 	if said, no := csi.Unmade(a.pl.X, w); no && wants > 0 {
 		refused, facts = true, append(facts, said)
 	}
-	return w, wants, refused, evidence.Resource(a.pl.X, "/pods").Nothing(facts...)
+	return w, wants, refused, evidence.ResourceIn(a.pl.X, "/pods", w.Namespace).Nothing(facts...)
 }
 
 // Mute asks whether an attacher that runs has written neither result nor error for longer than its longest back-off,

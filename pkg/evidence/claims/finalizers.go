@@ -127,7 +127,7 @@ func (g Going) idle(pl *evidence.Place, f string) evidence.Answer {
 		if slices.ContainsFunc(v.Live(), Keeper(v.Claim)) {
 			return evidence.No()
 		}
-		return evidence.Resource(pl.X, "/pods").Nothing()
+		return pl.Consumers().Nothing()
 	case f == "kubernetes.io/pv-protection":
 		return evidence.When(v.PV == nil || v.PV.Status.Phase != corev1.VolumeBound)
 	case strings.HasPrefix(f, "external-attacher/") && g.Kind == "PersistentVolume":
@@ -221,7 +221,7 @@ func (g Going) UsedByPods(pl *evidence.Place) (names []string, a evidence.Answer
 		names = append(names, pods.Name(c.Pod))
 		facts = append(facts, evidence.FromPod(c.Pod, "spec.volumes["+c.Volume+"]", "claim "+g.Name))
 	}
-	return names, evidence.All(evidence.Reading{}.Found(facts...), evidence.Resource(pl.X, "/pods").Nothing())
+	return names, evidence.All(evidence.Reading{}.Found(facts...), pl.Consumers().Nothing())
 }
 
 // TooLate asks whether pods wait for a claim that is being deleted and cannot get it any more, and

@@ -16,7 +16,7 @@ import (
 // MountedHere asks whether a pod of the claim runs on the node of the place.
 func MountedHere(pl *evidence.Place) evidence.Answer {
 	here := evidence.Keep(pl.Volume.Running(), func(c *snapshot.Consumer) bool { return c.Node() == pl.Node })
-	return evidence.Resource(pl.X, "/pods").Found(evidence.Phases(here)...)
+	return pl.Consumers().Found(evidence.Phases(here)...)
 }
 
 // WantedHere asks whether a live pod of the claim is on the node of the place.
@@ -24,7 +24,7 @@ func WantedHere(pl *evidence.Place) evidence.Answer {
 	facts := evidence.Each(pl.Volume.LiveConsumersOn(pl.Node), func(c *snapshot.Consumer) report.Evidence {
 		return evidence.FromPod(c.Pod, "spec.nodeName", pl.Node)
 	})
-	return evidence.Resource(pl.X, "/pods").Found(facts...)
+	return pl.Consumers().Found(facts...)
 }
 
 // Unused asks whether no pod has the volume: then nobody can grow its filesystem.
@@ -32,7 +32,7 @@ func Unused(pl *evidence.Place) evidence.Answer {
 	if len(pl.Volume.Live()) > 0 {
 		return evidence.No()
 	}
-	return evidence.Resource(pl.X, "/pods").Nothing(evidence.FromAPI(Object(pl.Volume.Claim), "pods", "none"))
+	return pl.Consumers().Nothing(evidence.FromAPI(Object(pl.Volume.Claim), "pods", "none"))
 }
 
 // HasFilesystem tells whether a node mounts a filesystem of its own from the volume:
@@ -58,7 +58,7 @@ func NeedsCheck(pl *evidence.Place) evidence.Answer {
 // ReadOnly asks whether every live pod mounts the claim read-only: nobody grows that. On a node those that
 // are known there count.
 func ReadOnly(pl *evidence.Place) evidence.Answer {
-	live, pods := pl.Volume.Live(), evidence.Resource(pl.X, "/pods")
+	live, pods := pl.Volume.Live(), pl.Consumers()
 	if pl.Node != "" {
 		live, pods = pl.Volume.LiveConsumersOn(pl.Node), evidence.Reading{}
 	}

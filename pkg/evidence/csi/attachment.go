@@ -71,7 +71,7 @@ func RefusedWhileGoing(pl *evidence.Place, node string) evidence.Answer {
 
 // WantedOn asks whether a pod that shall run waits for a volume on a node.
 func WantedOn(pl *evidence.Place, node string) evidence.Answer {
-	return evidence.Resource(pl.X, "/pods").Found(evidence.Phases(pl.Volume.WaitingOn(node))...)
+	return pl.Consumers().Found(evidence.Phases(pl.Volume.WaitingOn(node))...)
 }
 
 // AttachRefused are the fresh texts in which the attacher's driver refuses to attach a

@@ -19,7 +19,7 @@ func Wanted(pl *evidence.Place) evidence.Answer {
 			facts = append(facts, evidence.FromAPI("VolumeAttachment "+va.Name, "status.attached", "false"))
 		}
 	}
-	return evidence.Resource(pl.X, "/pods").Found(facts...)
+	return pl.Consumers().Found(facts...)
 }
 
 // overdue is how long the end of a volume may take while its driver is there.

@@ -63,7 +63,7 @@ func (i Initiator) Hangs(pl *evidence.Place, v *snapshot.LHVolume) evidence.Answ
 			return evidence.Yes(append(facts, evidence.FromPod(c.Pod, "status.phase", string(c.Pod.Status.Phase)))...)
 		}
 	}
-	return evidence.Not(evidence.Resource(pl.X, "/pods").Nothing())
+	return evidence.Not(pl.Consumers().Nothing())
 }
 
 // Fails asks whether an initiator that shall run is started and fails: its state or its

@@ -33,7 +33,7 @@ func release(pl *evidence.Place) (Idle, bool) {
 			}
 		}
 		i.State = []evidence.Answer{
-			evidence.Resource(pl.X, "/pods").Nothing(),
+			pl.Consumers().Nothing(),
 			evidence.Yes(evidence.FromAPI("Node "+n.Name, "spec.taints", node.OutOfService),
 				evidence.FromAPI("Node "+n.Name, "status.conditions[Ready]", r.Status()+" since "+r.Since.UTC().Format(time.RFC3339)),
 				evidence.FromAPI("VolumeAttachment "+va.Name, "spec.nodeName", n.Name)),

@@ -44,7 +44,11 @@ func NoneUses(x *snapshot.Index, v *snapshot.Volume, on string) evidence.Answer 
 	if on != "" {
 		where = "on node " + on
 	}
-	return read(x).Nothing(evidence.FromAPI("Pods", "spec.volumes", fmt.Sprintf("none %s uses the volume (%d were read)", where, len(x.Cluster.Pods))))
+	r := evidence.ConsumersOf(x, v).And(evidence.Resource(x, "/persistentvolumes"))
+	for _, o := range x.Others(v) {
+		r = r.And(evidence.ConsumersOf(x, o))
+	}
+	return r.Nothing(evidence.FromAPI("Pods", "spec.volumes", fmt.Sprintf("none %s uses the volume (%d were read)", where, len(x.Cluster.Pods))))
 }
 
 // Gone asks whether the API knows no pod with a UID and no process of the node

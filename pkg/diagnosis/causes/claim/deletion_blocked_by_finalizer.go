@@ -58,7 +58,7 @@ func deletionBlocked(pl *evidence.Place, g claims.Going) *diagnosis.Proof {
 			p.Steps = append(p.Steps, remedy.SidecarEnds()...)
 			break
 		}
-		p.Says, p.State = "gone", append(p.State, evidence.Not(csi.Installed(pl.X, pl.Volume.CSIName())))
+		p.Says, p.Last = "gone", append(p.Last, evidence.Not(csi.Installed(pl.X, pl.Volume.CSIName())))
 		p.Steps = append(p.Steps, remedy.DriverGone()...)
 	default:
 		f, made := g.Source()

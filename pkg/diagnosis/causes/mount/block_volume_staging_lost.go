@@ -40,7 +40,7 @@ var BlockVolumeStagingLost = &diagnosis.Rule{
 		p := &diagnosis.Proof{
 			Subject: mounts.Subject(pl.Volume), Says: "waits",
 			With:  words.Fields{"node": pl.Node, "volume": volume.Name(pl.Volume), "wrong": l.Wrong(string(victim.UID)), "pod": pods.Name(victim), "device": "", "uids": strings.Join(uids, ", ")},
-			State: []evidence.Answer{l.Lost(string(victim.UID))}, Last: []evidence.Answer{attached, evidence.Resource(pl.X, "/pods").Nothing(), whole.Nothing()},
+			State: []evidence.Answer{l.Lost(string(victim.UID))}, Last: []evidence.Answer{attached, pl.Consumers().Nothing(), whole.Nothing()},
 		}
 		if d, ok := pl.X.DeviceOn(pl.Volume, pl.Node); ok && d.Block != nil {
 			p.With["device"] = mounts.Title(pl.View, d.Dev)

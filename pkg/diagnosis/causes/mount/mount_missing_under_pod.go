@@ -38,7 +38,7 @@ var MountMissingUnderPod = &diagnosis.Rule{
 				Subject: diagnosis.PodSubject(m.Pod), Says: "runs",
 				With:       words.Fields{"pod": pods.Name(m.Pod), "node": pl.Node, "volume": volume.Name(pl.Volume), "at": m.At(), "directory": m.Directory(), "disk": m.Disk(), "files": lie(len(m.Files)), "plugin": "", "in": m.In()},
 				State:      []evidence.Answer{m.Is()},
-				Last:       []evidence.Answer{evidence.Resources(pl.X, "/pods", "/persistentvolumes").Nothing(), whole.Nothing()},
+				Last:       []evidence.Answer{pl.Consumers().And(evidence.Resource(pl.X, "/persistentvolumes")).Nothing(), whole.Nothing()},
 				LookAlikes: []diagnosis.LookAlike{{Cause: "a pod that has its volume all the same", Is: m.Elsewhere()}},
 				Steps:      []remedy.Step{remedy.Words("Stop the writers of pod " + pods.Name(m.Pod) + " and copy what lies in " + m.Written() + " to a safe place: it exists nowhere else. Remove nothing there before both is known: that it is no mount, and that the data is saved.")},
 			}
