@@ -101,18 +101,30 @@ func (x *Index) sanDevice(view *NodeView, v *Volume) (match, bool) {
 			all.join(m, view)
 		}
 	}
-	if m, ok := all.finish(); ok {
-		return m, true
-	}
 	if fc := v.PV.Spec.FC; fc != nil && fc.Lun != nil {
-		return pathsByLink(view, func(link string) bool {
+		if m, ok := pathsByLink(view, func(link string) bool {
 			return slices.ContainsFunc(fc.TargetWWNs, func(w string) bool {
 				w = strings.TrimPrefix(strings.ToLower(w), "0x")
 				return strings.HasSuffix(strings.ToLower(link), "-fc-0x"+w+"-lun-"+decimal(*fc.Lun))
 			})
-		})
+		}); ok {
+			all.join(m, view)
+		}
+	}
+	if len(all.paths) > 0 && !x.givenOn(view, v, all.paths) {
+		return all.finish()
 	}
 	return x.nvmeDevice(view, v)
+}
+
+// givenOn tells whether what lies at a volume's target and LUN is by its own name the disk of another volume that is wanted on
+// the node: the array gave the number to that one since. Where nobody wants that one there, the node kept what it had.
+func (x *Index) givenOn(view *NodeView, v *Volume, paths []*probes.BlockDevice) bool {
+	return !slices.ContainsFunc(paths, func(b *probes.BlockDevice) bool {
+		id := BareWWID(b.WWID)
+		o := x.called(id)
+		return o == nil || v.Same(o) || v.Names(b.WWID) || !o.wantedOn(view.Name) || b.VPD83 != "" && !strings.Contains(strings.ToLower(b.VPD83), id)
+	})
 }
 
 func iscsiDevice(view *NodeView, iqn, lun string) (match, bool) {

@@ -37,6 +37,35 @@ func TestTheNumberIsNotTheDisk(t *testing.T) {
 	}
 }
 
+// TestTheNumberIsTheNextVolumes: at the target and LUN that a volume remembers lies the disk of another one that the node was
+// given since, which is no leftover. (Seagate/seagate-exos-x-csi: the handle ends with the WWN)
+func TestTheNumberIsTheNextVolumes(t *testing.T) {
+	t.Parallel()
+	const iqn, mine, next = "iqn.1988-11.com.dell:01.array.bc305bf", "600c0ff0005460670a4ae16701000000", "600c0ff0005460671111111101000000"
+	exos := func(node string) *world {
+		w := sketch.NewWorld("csi-exos-x.seagate.com", "pvc_4d6d##iscsi##"+mine, "accessModes: [ReadWriteOnce]\ncsi: {driver: csi-exos-x.seagate.com, fsType: ext4, volumeHandle: 'pvc_4d6d##iscsi##"+mine+"', volumeAttributes: {iqn: '"+iqn+"', lun: '5'}}").Waits().Attached("n1")
+		return w.FailedMount(stageFails("the operation did not succeed")).Disk("n1", "sdc", "8:32", "device/wwid", "naa."+next).Entries("n1", "sys/class/iscsi_session/session1/targetname", iqn, "sys/class/iscsi_session/session1/state", "LOGGED_IN", "sys/class/iscsi_session/session1/device/target2:0:0/2:0:0:5/block/sdc", "@dir",
+			"proc/modules", "iscsi_tcp 1 0 - Live 0x0\nlibiscsi 1 0 - Live 0x0\nscsi_transport_iscsi 1 0 - Live 0x0").Add(`
+apiVersion: v1
+kind: PersistentVolume
+metadata: {name: pv-two, uid: 'a1000000-0000-4000-8000-000000000002', creationTimestamp: '2025-12-01T12:00:00Z'}
+spec: {accessModes: [ReadWriteOnce], capacity: {storage: 10Gi}, persistentVolumeReclaimPolicy: Retain, storageClassName: fast, csi: {driver: csi-exos-x.seagate.com, fsType: ext4, volumeHandle: 'pvc_9999##iscsi##` + next + `'}}
+status: {phase: Available}
+---
+apiVersion: storage.k8s.io/v1
+kind: VolumeAttachment
+metadata: {name: csi-two, uid: 'b0000000-0000-4000-8000-00000000000f', creationTimestamp: '2026-01-02T11:50:00Z'}
+spec: {attacher: csi-exos-x.seagate.com, nodeName: ` + node + `, source: {persistentVolumeName: pv-two}}
+status: {attached: true}
+`)
+	}
+	showEach(t, map[string]shown{
+		"the next volume is attached there":      {exos("n1"), stageUnknown},
+		"it is elsewhere, and its disk was left": {exos("n2"), "broken: certain device-lun-reused Device n1/8:32"},
+		"the disk itself tells another one":      {exos("n1").Entries("n1", "sys/class/block/sdc/device/vpd_pg83", "@hex\n008300140103001060"+mine[2:]), "broken: certain device-lun-reused Device n1/8:32"},
+	})
+}
+
 // TestOneDiskForTwoVolumes: the backend gave one LUN to two volumes, and each of two nodes writes to it.
 func TestOneDiskForTwoVolumes(t *testing.T) {
 	t.Parallel()
