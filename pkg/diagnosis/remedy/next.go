@@ -12,8 +12,8 @@ import (
 // Next are the looks that may tell more of a volume whose failure no cause explains:
 // first the words of who acted, then the state of what a volume of its kind rests on.
 // They touch no path of the volume and ask nothing that changes a state. kubelet says that
-// it failed by itself, before it asked the driver.
-func Next(x *snapshot.Index, v *snapshot.Volume, node, step string, kubelet bool) []Step {
+// it failed by itself, before it asked the driver; said: who acts gave a code of gRPC.
+func Next(x *snapshot.Index, v *snapshot.Volume, node, step string, said, kubelet bool) []Step {
 	var out []Step
 	afar := false
 	add := func(title string, commands ...Command) {
@@ -52,7 +52,7 @@ func Next(x *snapshot.Index, v *snapshot.Volume, node, step string, kubelet bool
 		}
 		sidecar(x, v, step, add)
 	case "attach", "detach":
-		afar = attaching(x, v, node, step, add) && step == "attach" && around.KindOf(x, v, "").Afar()
+		afar = attaching(x, v, node, step, said, add) && step == "attach" && around.KindOf(x, v, "").Afar()
 	case "serve", "replicate":
 		owner(x, v, add)
 	}
@@ -82,7 +82,7 @@ func onNode(x *snapshot.Index, v *snapshot.Volume, node, step string, kubelet bo
 
 // attachment shows what is said of a volume's attachment to a node. Who refused it by name tells more in its
 // own log: what the status says is quoted.
-func attachment(x *snapshot.Index, v *snapshot.Volume, node string, add func(string, ...Command)) (refused bool) {
+func attachment(x *snapshot.Index, v *snapshot.Volume, node string, said bool, add func(string, ...Command)) (refused bool) {
 	for _, va := range v.Attachments {
 		if va.Spec.NodeName != node && node != "" {
 			continue
@@ -93,12 +93,12 @@ func attachment(x *snapshot.Index, v *snapshot.Volume, node string, add func(str
 		}
 		return refused
 	}
-	return false
+	return said && v.CSIName() != "" // by an event alone: it was the controller that asked
 }
 
 // attaching shows who acts on an attachment, and tells whether it was refused.
-func attaching(x *snapshot.Index, v *snapshot.Volume, node, step string, add func(string, ...Command)) (refused bool) {
-	refused = attachment(x, v, node, add)
+func attaching(x *snapshot.Index, v *snapshot.Volume, node, step string, said bool, add func(string, ...Command)) (refused bool) {
+	refused = attachment(x, v, node, said, add)
 	if !owner(x, v, add) && refused {
 		controller(x, v, step, add)
 	} else if v.LH() == nil {
@@ -188,7 +188,7 @@ func state(x *snapshot.Index, v *snapshot.Volume, node string) []Step {
 		return nil
 	}
 	words, ok := stateOf[kind]
-	if !ok && v.CSIName() != "" && !v.AttachRequired(x) { // it may have no disk
+	if !ok && v.CSIName() != "" && (kind.Share() || !v.AttachRequired(x)) { // it has, or may have, no disk; some shares are attached (IBM Storage Scale)
 		words = []string{"grep", "-s", "kubernetes.io.csi", "/proc/1/mountinfo"}
 	} else if !ok {
 		words = []string{"lsblk", "-o", "NAME,MAJ:MIN,SIZE,FSTYPE,SERIAL,MOUNTPOINT"}
