@@ -21,7 +21,7 @@ func (c *Catalog) assemble(p *Pass, roots []*Finding) *report.Report {
 		c.nested(p, f, f, r)
 	}
 	c.listSymptoms(p, r)
-	r.NotChecked = p.notChecked()
+	r.NotChecked = append(p.notChecked(), p.sourceUnread()...)
 	if len(roots) == 0 {
 		r.NotChecked = append(r.NotChecked, p.stateUnread()...)
 	}

@@ -3,6 +3,10 @@ package diagnosis
 import (
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/claims"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -38,4 +42,31 @@ func unreadMount(mounts []snapshot.VolumeMount, view *snapshot.NodeView) string 
 		}
 	}
 	return ""
+}
+
+// awaited are the pods whose logs say why a volume in question is not made or not attached.
+func (p *Pass) awaited() (out []*corev1.Pod) {
+	for _, v := range p.Volumes() {
+		if isUnmade(v) && v.Class != nil {
+			out = append(out, p.SidecarPods(v.Class.Provisioner, "csi-provisioner")...)
+		}
+		if slices.ContainsFunc(v.Attachments, func(va *storagev1.VolumeAttachment) bool { return !va.Status.Attached }) {
+			out = append(out, p.SidecarPods(v.CSIName(), "csi-attacher")...)
+		}
+	}
+	return out
+}
+
+// sourceUnread lists what claims shall be filled from: of that, nothing but other claims is read.
+func (p *Pass) sourceUnread() []report.NotChecked {
+	var out []report.NotChecked
+	for _, v := range p.Volumes() {
+		if !isUnmade(v) {
+			continue
+		}
+		if kind, name := claims.SourceOf(v.Claim); name != "" && kind != "PersistentVolumeClaim" {
+			out = append(out, report.NotChecked{Need: kind + " " + name, Reason: snapshot.NotRequested, Detail: "claim " + v.Claim.Namespace + "/" + v.Claim.Name + " is filled from it"})
+		}
+	}
+	return out
 }

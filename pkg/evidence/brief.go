@@ -9,11 +9,14 @@ import (
 
 // Brief shortens a text for a sentence; the evidence keeps it whole. What was tried stands
 // first and why it failed last (k8s.io/mount-utils, formatMountError: the output comes after
-// command and arguments), so whole words between them are left out; of a decision of the API
+// command and arguments), so whole words between them are left out, and what only wraps a message before; of a decision of the API
 // server the end of its particulars.
 func Brief(s string) string {
-	s = strings.Join(strings.Fields(s), " ")
 	const head, tail = 110, 170
+	s = report.Gist(s)
+	if inner, wrapped := report.Innermost(s, func(s string) bool { return len([]rune(s)) <= head+tail }); wrapped && len([]rune(s)) > head+tail {
+		s = inner
+	}
 	r := []rune(s)
 	if len(r) <= head+tail {
 		return s

@@ -13,21 +13,10 @@ import (
 func words(e report.Evidence) string {
 	if e.Source == "log" {
 		if said := saying(e.Text); said != "" {
-			return quotable(said)
+			return report.Gist(said)
 		}
 	}
-	return quotable(withoutUsage(e.Text))
-}
-
-// withoutUsage leaves out how a program wants to be called, which some print behind what is wrong
-// (e2fsprogs: usage() after com_err).
-func withoutUsage(text string) string {
-	for _, mark := range []string{"\nUsage: ", `\nUsage: `} {
-		if said, _, found := strings.Cut(text, mark); found && strings.TrimSpace(said) != "" {
-			return said
-		}
-	}
-	return text
+	return report.Gist(e.Text)
 }
 
 // saying is message and error of a record as logfmt (msg="…" error="…"), klog's structured form

@@ -211,24 +211,15 @@ func (p *page) ofTheAsked(e report.Evidence) bool {
 	return slices.ContainsFunc(p.r.Chain, func(l report.Link) bool { return l.Kind+" "+l.Name == named })
 }
 
-// afterthoughts begin the end of a text that says nothing, and would be quoted for its end:
-// what evicting others would not bring (the scheduler's framework/preemption), whom the
-// driver of Longhorn had asked, and where in its own command PowerShell stopped.
-var afterthoughts = []string{" preemption: ", ", code=Server Error, detail=] from [", "] from [http://longhorn-backend", `\r\nAt line:`, " At line:1 char:"}
-
-// quotable is a text in one line, without an afterthought.
-func quotable(s string) string {
-	out := line(s)
-	for _, a := range afterthoughts {
-		out, _, _ = strings.Cut(out, a)
-	}
-	return out
-}
-
 // lastLines wraps a text and keeps its end, as much of it as the lines take, and of a decision of
-// the API server its begin.
+// the API server its begin. What only wraps a message goes first; then its head stays, as far as it fits one of the lines.
 func lastLines(text string, width, most int) []string {
 	lines := wrap(brief(text), width)
+	if len(lines) > most {
+		if inner, wrapped := report.Innermost(text, func(s string) bool { return len(wrap("… "+brief(s), width)) <= most }); wrapped {
+			return bothEnds("… "+brief(inner), width, most)
+		}
+	}
 	if at := report.Decided(text); at >= 0 && len(lines) > most {
 		if decided := "… " + brief(text[at:]); len(wrap(decided, width)) > most {
 			lines = wrap(decided, width-2)[:most]
@@ -249,6 +240,15 @@ func lastLines(text string, width, most int) []string {
 		lines[i] = middle(l, width)
 	}
 	return lines
+}
+
+// bothEnds wraps a message and keeps its first line with its end.
+func bothEnds(text string, width, most int) []string {
+	lines := wrap(text, width)
+	if len(lines) <= most || most == 1 || report.Decided(text) >= 0 || columns(lines[0]) > width {
+		return lastLines(text, width, most)
+	}
+	return append(lines[:1:1], lastLines(strings.Join(lines[1:], " "), width, most-1)...)
 }
 
 func pad(s string, width int) string {

@@ -107,16 +107,37 @@ func TestLastLines(t *testing.T) {
 			}
 		})
 	}
-	if got := quotable("0/3 nodes are available:\n 3 Insufficient cpu. preemption: 0/3 nodes are available: 3 No victims."); got != "0/3 nodes are available: 3 Insufficient cpu." {
+	if got := report.Gist("0/3 nodes are available:\n 3 Insufficient cpu. preemption: 0/3 nodes are available: 3 No victims."); got != "0/3 nodes are available: 3 Insufficient cpu." {
 		t.Error(got)
 	}
 	for _, text := range []string{
 		"Body: [code=Server Error, detail=, message=no disk] from [http://longhorn-backend:9500/v1/volumes/v?action=expand]",
 		"Body: [message=no disk, code=Server Error, detail=] from [http://longhorn-backend:9500/v1/volumes/v?action=attach]",
 	} {
-		if got := quotable(text); !strings.HasSuffix(got, "message=no disk") {
+		if got := report.Gist(text); !strings.HasSuffix(got, "message=no disk") {
 			t.Error(got)
 		}
+	}
+}
+
+// TestHeadOfTheInnermost: what wraps a message goes, and of one that is still too long both ends stay.
+func TestHeadOfTheInnermost(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		text string
+		want []string
+	}{
+		"it fits without its wrapping":     {"MountVolume.SetUp failed for volume \"pv\" : rpc error: code = Internal desc = the pool is full", []string{"… rpc error: code = Internal", "desc = the pool is full"}},
+		"as much of the wrapping as fits":  {"rpc error: code = Internal desc = cannot attach it: rpc error: code = Aborted desc = busy", []string{"… cannot attach it: rpc error:", "code = Aborted desc = busy"}},
+		"both ends":                        {"rpc error: code = Unknown desc = the pool is full, says the storage after it was asked for a volume, and the size was 9", []string{"… the pool is full, says the", "… a volume, and the size was 9"}},
+		"nothing stands behind a wrapping": {"a b rpc error: code = Unknown desc = x rpc error: code = Unknown desc = ", []string{"… x rpc error: code = Unknown", "desc ="}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(c.want, lastLines(c.text, 30, 2)); diff != "" {
+				t.Error(diff)
+			}
+		})
 	}
 }
 

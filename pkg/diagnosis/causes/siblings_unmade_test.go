@@ -80,3 +80,32 @@ spec: {replicas: 1, selector: {matchLabels: {app: mine}}, template: {metadata: {
 		}
 	}
 }
+
+// TestWhatWasNotRead: what a claim shall be filled from is never read, and a log that says why nobody makes its volume may not be.
+func TestWhatWasNotRead(t *testing.T) {
+	t.Parallel()
+	pending := func() *world { return pendingClaim(ebs(), "Immediate", anno("ebs.csi.aws.com")).Waits() }
+	snap := pending().EditIn("kind: PersistentVolumeClaim\n", "resources: {requests", "dataSource: {apiGroup: snapshot.storage.k8s.io, kind: VolumeSnapshot, name: snap-1}, resources: {requests")
+	for name, c := range map[string]struct {
+		w    *world
+		want string
+	}{
+		"a snapshot":                    {snap, "VolumeSnapshot snap-1"},
+		"the provisioner's log":         {pending().Gap("logs/kube-system/controller-0/csi-provisioner", "Forbidden"), "logs/kube-system/controller-0/csi-provisioner"},
+		"all logs":                      {pending().Gap("logs", "Forbidden"), "logs"},
+		"the log of nobody in question": {pending().Gap("logs/kube-system/coredns-0/coredns", "Forbidden"), ""},
+		"nothing":                       {pending(), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, r := c.w.Verdict(t, Catalog(), "pvc shop/data")
+			got := ""
+			for _, n := range r.NotChecked {
+				got += n.Need
+			}
+			if got != c.want {
+				t.Errorf("not checked: %q", got)
+			}
+		})
+	}
+}
