@@ -145,6 +145,7 @@ func TestSiblingsOfLonghorn(t *testing.T) {
 		"share down with its node":                 {"broken: certain node-down Node n2", notReady(down(), "n2", "2026-01-02T11:00:00Z").Unprobed("n2", "NodeNotReady")},
 		"share served, its node is silent":         {"unknown", notReady(served(), "n2", "2026-01-02T11:00:00Z").Unprobed("n2", "NodeNotReady")},
 		"share down":                               {"broken: certain longhorn-share-manager-down ShareManager " + object, down()},
+		"share down, damage that nobody mounts":    {"broken: likely longhorn-share-manager-down ShareManager " + object, down().Without("n2", "proc/7000").Without("n2", "@content/8:16").Entries("n2", "@content/8:16", "TYPE=ext4\nUUID=2f2f\nSTATE=errors")},
 		"share down behind an IPv6 address":        {"broken: likely longhorn-share-manager-down ShareManager " + object, down().EditIn("name: share-manager-", "podIP: 10.42.12.30, podIPs: [{ip: 10.42.12.30}]", "podIP: 'fd42::30', podIPs: [{ip: 'fd42::30'}]")},
 		"the same, those who dial it were heard":   {"broken: certain longhorn-share-manager-down ShareManager " + object, down().EditIn("name: share-manager-", "podIP: 10.42.12.30, podIPs: [{ip: 10.42.12.30}]", "podIP: 'fd42::30', podIPs: [{ip: 'fd42::30'}]").File("logs/longhorn-system/share-manager-"+lhVol+"/share-manager.log", `time="2026-01-02T11:58:00Z" level=info msg="Waiting"`+"\n")},
 		"share down, its object may not be read":   {"broken: likely longhorn-share-manager-down ShareManager " + object, down().Drop("kind: ShareManager").Gap("api/longhorn.io/sharemanagers", "Forbidden")},

@@ -76,7 +76,7 @@ func (k *Check) seen(pl *evidence.Place, said Repair) {
 	if len(c.Uses) == 0 {
 		k.Sealed = evidence.When(c.Block.ReadOnly, evidence.FromNode(pl.Node, "sys/class/block/"+c.Block.Name+"/ro", "1"))
 	}
-	first, signs := c.signsOfDamage()
+	first, signs := c.signsOfDamage(said.text.Evidence().Text)
 	switch app := said.unclean(); {
 	case len(c.Uses) > 0:
 		k.Says, k.Is, k.Sure = "mounted", evidence.Any(c.damaged(), app), c.sure()

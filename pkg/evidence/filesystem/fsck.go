@@ -50,7 +50,7 @@ func repairOf(pl *evidence.Place) Repair {
 }
 
 func sentence(who, raw string, at int) string {
-	text, _, _ := strings.Cut(raw[at:], "\n")
+	text, _, _ := strings.Cut(strings.ReplaceAll(raw[at:], `\n`, "\n"), "\n") // a structured log escapes it
 	if len(text) > 200 {
 		text = text[:200] + " …"
 	}
@@ -117,14 +117,30 @@ func (c Carrier) Marked() bool {
 	return x.State == "errors"
 }
 
+// Unmarked asks whether no filesystem that nobody mounts on the place's node is marked with errors in its superblock: then
+// whoever could not mount it may be right.
+func Unmarked(pl *evidence.Place) evidence.Answer {
+	c, ok := CarrierOf(pl)
+	if !ok || len(c.Uses) > 0 {
+		return evidence.Yes()
+	}
+	if _, read := c.Content(); !read {
+		return c.unread(probes.Contents, "whether its superblock is marked with errors")
+	}
+	if !c.Marked() {
+		return evidence.Yes()
+	}
+	return evidence.Unseen(evidence.Lack{Need: "that its filesystem can be mounted", Node: pl.Node, Why: "the superblock on " + c.Name() + " is marked with errors, and nobody mounts it: a check by hand, read-only first, comes before a new pod"})
+}
+
 // signsOfDamage asks whether something besides a mark in the superblock shows that the
 // filesystem is damaged and fails for it: what the kernel met when it was to mount it, or,
-// with the mark, signs of before. first is the first sign of before.
-func (c Carrier) signsOfDamage() (first string, a evidence.Answer) {
+// with the mark, signs of before. first is the first sign of before, other than what is said now.
+func (c Carrier) signsOfDamage(said string) (first string, a evidence.Answer) {
 	now := c.quote(evidence.Keep(c.damageLines(), func(l probes.KernelLine) bool { return c.Place.X.Age(l.At) < Fresh }), 3)
 	hints := c.hints()
-	if len(hints) > 0 {
-		first = fmt.Sprintf("%q", hints[0].Text)
+	if i := slices.IndexFunc(hints, func(h report.Evidence) bool { return h.Text != said }); i >= 0 {
+		first = fmt.Sprintf("%q", hints[i].Text)
 	}
 	fails := len(hints) > 0 || MountFails(c.Place)
 	return first, evidence.When(fails && (c.Marked() || len(now) > 0), append(now, hints...)...)
@@ -178,6 +194,9 @@ func MountFails(pl *evidence.Place) bool {
 func mountedAnywhere(pl *evidence.Place) evidence.Answer {
 	whole := pl.Mounts()
 	for _, n := range pl.X.NodesTraced(pl.Volume) {
+		if pl.Volume.RegularRWX() && pl.X.View(n) == nil && !slices.Contains(pl.X.DeviceNodes(pl.Volume), n) {
+			continue // a client of the share has no disk of it
+		}
 		whole = whole.And(evidence.TablesFor(pl.X, pl.Volume, n, probes.Mounts))
 		if c, ok := CarrierOf(pl.On(n)); ok && len(c.Uses) > 0 {
 			return evidence.Yes(c.MountLine(c.Uses[0]))

@@ -9,6 +9,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/filesystem"
 	lh "github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/longhorn"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
@@ -45,6 +46,9 @@ var ShareManagerDown = &diagnosis.Rule{
 				remedy.Kubectl("-n", namespace, "get", "endpoints", name), remedy.Kubectl("-n", namespace, "get", "pods", "-l", "app=longhorn-manager", "-o", "wide"))}, p.Steps...)
 		}
 		p.At(pl.X.DeviceNodes(pl.Volume)...)
+		for _, n := range pl.X.DeviceNodes(pl.Volume) {
+			p.Last = append(p.Last, filesystem.Unmarked(pl.On(n)))
+		}
 		if pod := pl.X.ShareManagerPod(pl.Volume); pod != nil {
 			shareAnew(pl, pod, p)
 		}
