@@ -45,7 +45,7 @@ func (m Missing) Why() (kind, host string) {
 	switch {
 	case m.pl.Volume.IsLonghorn():
 		return "engine", ""
-	case m.withoutIdentifiers():
+	case m.withoutIdentifiers() && strings.Contains(m.Disk.Vendor+m.Disk.Model, "VMware"): // what comes over a network has its own
 		return "identifiers", ""
 	case nvme && strings.Contains(strings.ToLower(m.text.Raw), "lun"):
 		return "lun", ""
@@ -70,6 +70,9 @@ func (m Missing) Because() string {
 	case "lun":
 		return "It is an NVMe namespace, which has no SCSI LUN to be found by."
 	case "nvme":
+		if names := linksTo(m.pl.View.Facts.DevLinks, m.Disk.Dev); len(names) > 0 {
+			return "udev gives this NVMe disk other names: " + strings.Join(names, ", ") + "."
+		}
 		return "udev on this node made no such link for NVMe disks; its rules may be too old for them."
 	}
 	return "udev on this node made no such link."

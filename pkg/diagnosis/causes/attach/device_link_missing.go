@@ -62,6 +62,8 @@ func linkMissing(pl *evidence.Place, m devlink.Missing) *diagnosis.Proof {
 		step = "Scale the workload to 0, wait until Longhorn calls the volume detached, and scale it up again: the engine makes its device node anew when it starts. Look for what cleans up below /dev on node " + pl.Node + "."
 	case "identifiers":
 		step = "Set disk.EnableUUID to TRUE for the virtual machine of node " + pl.Node + " and power it off and on after draining it; repair the template that it was cloned from."
+	case "nvme":
+		step = "Use a version of the driver that looks for the names that udev gives NVMe disks, or install the udev rules that the driver documents on node " + pl.Node + " and let udev process the disk again (udevadm trigger)."
 	case "lun":
 		step = "Use a version of the driver that knows NVMe disks, or a machine type with a SCSI controller for this pod (node selector)."
 	}
