@@ -149,7 +149,7 @@ func (x *Index) namedIn(text string, view *NodeView, v *Volume) []match {
 		}
 		dev, ok := view.NumberAt(p)
 		b := view.Device(dev)
-		if !ok || b == nil || b.Partition > 0 || b.LoopFile != "" || x.othersDisk(view, v, b) {
+		if !ok || b == nil || b.Partition > 0 || b.LoopFile != "" || x.othersDisk(view, v, b) || view.NamesOther(v, b) {
 			continue
 		}
 		named := match{paths: []*probes.BlockDevice{b}}
@@ -167,6 +167,32 @@ func (x *Index) namedIn(text string, view *NodeView, v *Volume) []match {
 		out = append(out, m)
 	}
 	return out
+}
+
+// volumeName is how provisioners and Amazon name volumes, and backends the disks of these.
+var volumeName = pattern.MustCompile(`(?i)pvc-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|\bvol-?[0-9a-f]{17}\b`)
+
+// NamesOther tells whether what a disk says of itself, or udev made of that, is the name of another volume, where one of
+// this volume has that form: a driver may name the disk over which it stumbles, which is not the one that it looks for.
+func (n *NodeView) NamesOther(v *Volume, b *probes.BlockDevice) bool {
+	own := v.PVName() + " " + v.Handle
+	if !volumeName.MatchString(own) {
+		return false
+	}
+	said := []string{b.Serial, b.WWID, b.VPD83}
+	for _, l := range n.Facts.DevLinks {
+		if l.Dev == b.Dev && strings.HasPrefix(l.Path, "/dev/disk/by-id/") {
+			said = append(said, l.Path)
+		}
+	}
+	other := false
+	for _, name := range volumeName.FindAllString(strings.Join(said, " "), -1) {
+		if v.Names(name) {
+			return false
+		}
+		other = other || name[:3] == volumeName.FindString(own)[:3]
+	}
+	return other
 }
 
 // othersDisk tells whether a disk is of the system or mounted as another volume.

@@ -40,7 +40,7 @@ func Compare(v *snapshot.Volume, view *snapshot.NodeView) Comparison {
 		switch fits := size == b.Sectors*512 && Idle(view, b); {
 		case fits && out.Unclaimed == "" && !OwnIdentity(view, b):
 			out.Unclaimed = b.Name
-		case out.Stranger == "" && (fits || size == 0 && Idle(view, b) && !System(view, b)):
+		case out.Stranger == "" && !view.NamesOther(v, b) && (fits || size == 0 && Idle(view, b) && !System(view, b)):
 			out.Stranger = b.Name
 		}
 	}

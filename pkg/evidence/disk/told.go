@@ -66,7 +66,7 @@ func (o *Told) resolve(pl *evidence.Place, t evidence.Text, name string, found [
 		return
 	}
 	for _, b := range found {
-		if slices.Contains(o.Disks, b) {
+		if slices.Contains(o.Disks, b) || pl.View.NamesOther(pl.Volume, b) {
 			continue
 		}
 		o.Disks = append(o.Disks, b)
