@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/disk"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
@@ -159,14 +160,22 @@ func WaitsForNode(pl *evidence.Place) evidence.Answer {
 	return evidence.Reading{}.Found(allocated(c, nodeAtWork))
 }
 
+// SizesOn compares what is on a node with what the claim got, and with what the backend has.
+func SizesOn(pl *evidence.Place) disk.Sizes {
+	_, backend, got := Sizes(pl)
+	return disk.SizesOf(pl, got.Value(), backend.Value())
+}
+
 // ToldGrown asks whether a claim has the size that it asks for because a node said that the filesystem has grown: a
-// tool that finds the disk as small as before has nothing to do, and says so (resize2fs(8)).
+// tool that finds the disk as small as before has nothing to do, and says so (resize2fs(8)). When that event is gone,
+// paths of a map that do not agree show it.
 func ToldGrown(pl *evidence.Place) evidence.Answer {
 	if Grows(pl).Yes() {
 		return evidence.No()
 	}
 	_, _, got := Sizes(pl)
-	return pl.Texts.Say(func(t evidence.Text) bool { return t.Reason == "FileSystemResizeSuccessful" && !got.IsZero() })
+	said := pl.Texts.Say(func(t evidence.Text) bool { return t.Reason == "FileSystemResizeSuccessful" && !got.IsZero() })
+	return evidence.Any(append([]evidence.Answer{said}, evidence.Each(pl.AtConsumers(), func(at *evidence.Place) evidence.Answer { return SizesOn(at).Uneven() })...)...)
 }
 
 // raisedJustNow tells whether the first sign of the raised request is under two minutes old.

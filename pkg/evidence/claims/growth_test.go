@@ -84,12 +84,12 @@ func machine(s *sketch.Sketch, sectors, blocks string) *sketch.Sketch {
 		"sys/class/block/sdb/dev", "8:16", "sys/class/block/sdb/size", sectors, "@statfs"+mount, blocks+" 100 100 655360 589824 4096")
 }
 
-// mapped is node n1 with the volume on a map of the new size above two disks of the old one.
-func mapped(s *sketch.Sketch, uuid string) *sketch.Sketch {
+// mapped is node n1 with the volume on a map of the new size above two disks of the old one, or of which the first has another.
+func mapped(s *sketch.Sketch, uuid string, first ...string) *sketch.Sketch {
 	const mount, at = "/var/lib/kubelet/plugins/kubernetes.io/csi/pv/pv-1/globalmount", "sys/class/block/dm-0/"
 	return s.Node("n1", "proc/1/mountinfo", "21 1 8:2 / / rw shared:1 - ext4 /dev/sda2 rw\n30 21 253:0 / "+mount+" rw shared:2 - ext4 /dev/mapper/vol rw", "@statfs"+mount, "5153750 100 100 655360 589824 4096",
 		at+"dev", "253:0", at+"size", "41943040", at+"dm/name", "vol", at+"dm/uuid", uuid, at+"slaves/sdc", "@link ../../../sdc", at+"slaves/sdd", "@link ../../../sdd",
-		"sys/class/block/sdc/dev", "8:32", "sys/class/block/sdc/size", "20971520", "sys/class/block/sdd/dev", "8:48", "sys/class/block/sdd/size", "20971520")
+		"sys/class/block/sdc/dev", "8:32", "sys/class/block/sdc/size", append(first, "20971520")[0], "sys/class/block/sdd/dev", "8:48", "sys/class/block/sdd/size", "20971520")
 }
 
 func TestGrowth(t *testing.T) {
@@ -143,6 +143,7 @@ func TestGrowth(t *testing.T) {
 		"grown, says the node, of decimal gigabytes":             {machine(grown(), "39062500", "4700000"), []string{}},
 		"grown, says the node, and it has":                       {machine(grown(), "41943040", "5153750"), []string{}},
 		"grown, says the node, nobody looked":                    {grown(), []string{}},
+		"nobody says so, one path of a map has":                  {mapped(raised("20Gi", "").Edit("capacity: {storage: 10Gi}", "capacity: {storage: 20Gi}"), "mpath-vol", "41943040"), []string{"likely " + is}},
 		"nobody says that it has grown":                          {machine(raised("20Gi", "").Edit("capacity: {storage: 10Gi}", "capacity: {storage: 20Gi}"), "20971520", "2576875"), []string{}},
 		"nothing is asked":                                       {raised("20Gi", "").Edit("capacity: {storage: 10Gi}", "capacity: {storage: 20Gi}"), []string{}},
 	} {

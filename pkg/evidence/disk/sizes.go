@@ -2,6 +2,7 @@
 package disk
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -31,6 +32,7 @@ type Sizes struct {
 
 	unprobed []evidence.Lack // the node was not looked at
 	size     int64           // of the disk that is behind
+	uneven   bool            // the paths of its map do not agree, which nobody rounds
 }
 
 const sector = 512
@@ -45,8 +47,9 @@ func SizesOf(pl *evidence.Place, before, after int64) Sizes {
 	}
 	d, _ := pl.X.DeviceOn(pl.Volume, pl.Node)
 	top := pl.View.Device(d.Top())
-	own := bases(pl.View, pl.View.Device(d.Dev))
+	own := bases(pl.View, cmp.Or(top, pl.View.Device(d.Dev)))
 	for _, base := range own {
+		out.uneven = out.uneven || base.Sectors != own[0].Sectors
 		out.Facts = append(out.Facts, sizeFact(pl.Node, base))
 		if kept(base.Sectors*sector, before, after) && out.Part == Unread {
 			out.Part, out.Name, out.size = Device, base.Name, base.Sectors*sector
@@ -126,10 +129,16 @@ func gib(n int64) string { return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30)) }
 
 // Far asks whether a disk lacks more of a size than drivers round.
 func (s Sizes) Far(size int64) evidence.Answer {
-	if (s.Part == Device || s.Part == Joined) && s.size > size/10*9 {
+	if (s.Part == Device || s.Part == Joined) && s.size > size/10*9 && !s.uneven {
 		return evidence.No(s.Facts...)
 	}
 	return s.Contradicts()
+}
+
+// Uneven asks whether some paths of a map have grown on the node and others have not: the map stays as small as these
+// (multipathd: "path size mismatch"), and whoever was to grow the filesystem found nothing to do.
+func (s Sizes) Uneven() evidence.Answer {
+	return evidence.When(s.uneven && s.Part == Device, s.Facts...)
 }
 
 // Contradicts asks whether the sizes on the node contradict what the backend has.

@@ -50,8 +50,8 @@ func grownIdle(pl *evidence.Place, grows, idle evidence.Answer, says string) *di
 
 func notGrown(pl *evidence.Place, grows, told evidence.Answer) *diagnosis.Proof {
 	ns, claim := pl.Volume.ClaimRef()
-	want, backend, got := claims.Sizes(pl)
-	sizes := disk.SizesOf(pl, got.Value(), backend.Value())
+	want, _, got := claims.Sizes(pl)
+	sizes := claims.SizesOn(pl)
 	_, atWork := fs.AtWork(pl.X, pl.Volume, pl.Node)
 	refused, waits := claims.RefusedOnNode(pl), evidence.Any(claims.WaitsForNode(pl), told)
 	p := &diagnosis.Proof{
