@@ -8,6 +8,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/volume"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
@@ -85,6 +86,9 @@ func (p *Proof) answers() []evidence.Answer {
 // conclude turns a proof into a finding, or into what was not checked.
 func (p *Pass) conclude(place *evidence.Place, proof *Proof) {
 	certainty := proof.certainty()
+	if certainty != "" && p.rule.Layer == Filesystem && volume.Gone(place).Yes() {
+		return
+	}
 	if certainty == "" {
 		if !proof.ifFails || place.Volume != nil && p.Suffers(place.Volume, p.rule.Explains...) {
 			p.missUnseen(proof)

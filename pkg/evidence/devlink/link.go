@@ -13,6 +13,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/disk"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/holder"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/volume"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
@@ -49,7 +50,7 @@ func Of(pl *evidence.Place) (Missing, bool) {
 		}
 	}
 	unheard := pl.View == nil && (len(pl.Refused()) == 0 || pl.Volume.AttachmentOn(pl.Node) == nil)
-	if !attached(pl) || !m.Said.Yes() && (unheard || !late(pl)) {
+	if !attached(pl) || !m.Said.Yes() && (unheard || !late(pl)) || volume.Gone(pl).Yes() {
 		return m, false
 	}
 	if pl.View == nil {
