@@ -228,6 +228,9 @@ func (p *Pass) AddSymptom(s *Symptom) {
 	if ns := p.Question.Namespace; p.Question.Kind == "cluster" && ns != "" && s.Subject.Namespace != ns && (s.Subject.Kind == "Pod" || s.Subject.Kind == "PersistentVolumeClaim") {
 		return // a sweep of one namespace
 	}
+	if p.ofMates(&s.Keys) {
+		return
+	}
 	if s.Name == "" {
 		s.Name = p.symptom
 	}

@@ -102,6 +102,9 @@ func (p *Pass) conclude(place *evidence.Place, proof *Proof) {
 	if place.Volume == nil && place.Pod == nil && place.Node != "" && len(proof.objects.list) == 0 {
 		f.Node(place.Node)
 	}
+	if p.ofMates(&f.Keys) {
+		return
+	}
 	f.Severity, f.Waiting, f.Also, f.NotTo, f.From = proof.Severity, proof.Waiting, proof.Also, proof.NotTo, proof.From
 	f.spared.Pods(proof.Spares...)
 	if proof.Breaks != nil {

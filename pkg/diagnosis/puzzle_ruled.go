@@ -19,6 +19,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/nfs"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/smb"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -130,6 +131,11 @@ func oneOf[T comparable](kept map[uint64][]T, list []T) []T {
 // rule looks at.
 func (p *Pass) inDoubt(cause string, z puzzle) bool {
 	switch cause {
+	case "device-held-by-process": // the driver's own tools have it open, too
+		d, ok := p.DeviceOn(z.volume, z.node)
+		return ok && d.View != nil && slices.ContainsFunc(d.View.Processes(), func(q *probes.Process) bool {
+			return slices.ContainsFunc(q.Open, func(o probes.Descriptor) bool { return o.Device && slices.Contains(d.Numbers(), o.Dev) })
+		})
 	case "device-mapped-on-other-node":
 		return p.someUnprobed() || slices.ContainsFunc(p.at(z).Refused(), func(t evidence.Text) bool { // by a client without a device, too
 			return csi.SaysUsed(t.Raw) && !t.Is(message.InUseBySystem)

@@ -157,10 +157,11 @@ func goingLonghorn(p *diagnosis.Pass, v *snapshot.Volume) {
 }
 
 // lostLonghorn: Longhorn does not have the volume that a PersistentVolume names: it was deleted
-// there, or the handle of a static one names none. Who waits for it is told so by an attachment.
+// there, or the handle of a static one names none. Who waits for it is told so by an attachment; one that was released
+// is nobody's any more.
 func lostLonghorn(p *diagnosis.Pass, v *snapshot.Volume) {
 	known := len(p.Cluster.Longhorn.Nodes) > 0 && p.Collected("longhorn.io/volumes")
-	if !known || v.PV == nil || !v.IsLonghorn() || v.LH() != nil || len(v.Live()) > 0 || v.PV.DeletionTimestamp != nil || p.Age(v.PV.CreationTimestamp.Time) <= reclaimed {
+	if !known || v.PV == nil || v.PV.Status.Phase == corev1.VolumeReleased || !v.IsLonghorn() || v.LH() != nil || len(v.Live()) > 0 || v.PV.DeletionTimestamp != nil || p.Age(v.PV.CreationTimestamp.Time) <= reclaimed {
 		return
 	}
 	s := onVolume(v, fmt.Sprintf("Longhorn does not have the volume of %s.", name(v)))

@@ -10,6 +10,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	evpods "github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/volume"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -32,7 +33,12 @@ var volumeIOError = &diagnosis.SymptomRule{Name: "volume-io-error", Run: func(p 
 		detachedUnexpectedly(p, v)
 		faulted(p, v)
 	}
-	toldOf(p, func(v *snapshot.Volume, t diagnosis.Text) bool { return saysIOError(t) && !elsewhere(v, t) }, func(v *snapshot.Volume, t diagnosis.Text) string {
+	toldOf(p, func(v *snapshot.Volume, t diagnosis.Text) bool {
+		return saysIOError(t) && !elsewhere(v, volume.KindOf(p.Index, v), t)
+	}, func(v *snapshot.Volume, t diagnosis.Text) string {
+		if t.OwnWord {
+			return fmt.Sprintf("An application that uses %s says: %s", name(v), evidence.Brief(t.Desc))
+		}
 		return fmt.Sprintf("Access to %s fails: %s", name(v), evidence.Brief(t.Desc))
 	})
 }}
@@ -113,9 +119,12 @@ func saysIOError(t diagnosis.Text) bool {
 
 // elsewhere tells whether an application is refused something that is no file of the volume:
 // a socket, or a path that it has from its image.
-func elsewhere(v *snapshot.Volume, t diagnosis.Text) bool {
+func elsewhere(v *snapshot.Volume, kind volume.Kind, t diagnosis.Text) bool {
 	if t.OwnWord && evpods.Elsewhere(v, t) {
 		return true
+	}
+	if t.OwnWord && kind == volume.Disk && is(t, message.NotConnected, message.StaleHandle, message.HostDown) && !is(t, message.InputOutputError) && !appLoses(t) {
+		return true // no filesystem of a disk answers so: FUSE, NFS and SMB do
 	}
 	return is(t, message.NotConnected, message.PermissionDenied, message.OperationNotPermitted) && !is(t, message.InputOutputError, message.StaleHandle) && evpods.Outside(v, t)
 }

@@ -150,7 +150,7 @@ func Hung(x *snapshot.Index, v *snapshot.Volume, node string) []report.Evidence 
 		if p.State == "D" && (slices.Contains(uids, p.PodUID) || strings.HasPrefix(p.Unit, "kubelet")) {
 			out = append(out, evidence.FromNode(node, fmt.Sprintf("proc/%d/wchan", p.PID), strings.TrimSpace(p.Comm+" "+p.WChan)))
 		} else if p.PodUID == plugin && longTool(x, p) {
-			out = append(out, evidence.FromNode(node, fmt.Sprintf("proc/%d/cmdline", p.PID), strings.Join(p.Cmdline, " ")+" (since "+stamp(p.Started)+")"))
+			out = append(out, evidence.FromNode(node, fmt.Sprintf("since %s, proc/%d/cmdline", stamp(p.Started), p.PID), strings.Join(p.Cmdline, " ")))
 		}
 		if len(out) == 2 {
 			break

@@ -33,15 +33,21 @@ func Outside(v *snapshot.Volume, t evidence.Text) bool {
 	return t.Source == "log" && len(named(t)) > 0 && !Inside(v, t)
 }
 
-// unwritable is the path of which an application's log says that it cannot be written, as the
-// languages write an error of the kernel: before its words, or quoted behind them.
-var unwritable = pattern.MustCompile("(/[\\w./+@%~-]*\\w)[\"'`]?:? (?i:read-only file ?system|no space left on device|disk quota exceeded)|(?i:read-only file ?system|no space left on device|disk quota exceeded): [\"'`](/[\\w./+@%~-]*\\w)[\"'`]")
+const errno = "(?i:read-only file ?system|no space left on device|disk quota exceeded|input/output error|transport endpoint is not connected|stale (?:nfs )?file handle|no such device)"
 
-// Elsewhere tells whether a pod's log says so of a path that is not in the volume: the root
-// of a container can be read-only or full by itself.
+// refused is the path of which an application's log says that it fails, as the languages write an error of the kernel:
+// before its words, or quoted behind them.
+var refused = pattern.MustCompile("(/[\\w./+@%~-]*\\w)[\"'`]?:? " + errno + "|" + errno + ": [\"'`](/[\\w./+@%~-]*\\w)[\"'`]")
+
+// peer is what an application talks to over the network, or the kernel's watches, of which each user has only so many
+// (inotify(7): ENOSPC).
+var peer = pattern.MustCompile(`(?i)\b(?:https?|s3|gs|redis|amqps?|wss?)://|\b(?:tcp|udp|unix|socket|peer|inotify)\b|\b\d+\.\d+\.\d+\.\d+:\d+\b`)
+
+// Elsewhere tells whether a pod's log says so of a path that is not in the volume (the root of a container can be read-only
+// or full by itself, a device of its own can fail), or of what is no file at all.
 func Elsewhere(v *snapshot.Volume, t evidence.Text) bool {
-	paths := evidence.Each(unwritable.FindAllStringSubmatch(t.Raw, -1), func(m []string) string { return m[1] + m[2] })
-	return t.Source == "log" && len(paths) > 0 && !holds(v, t, paths)
+	paths := evidence.Each(refused.FindAllStringSubmatch(t.Raw, -1), func(m []string) string { return m[1] + m[2] })
+	return t.Source == "log" && (len(paths) > 0 && !holds(v, t, paths) || peer.MatchString(t.Raw) && !Inside(v, t))
 }
 
 var absolute = pattern.MustCompile("(?:^|[\\s\"'`=(:\\[,])(/[\\w./+@%~-]*\\w)")
