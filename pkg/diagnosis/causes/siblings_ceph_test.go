@@ -107,6 +107,8 @@ func TestSiblingsCeph(t *testing.T) {
 			"broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
 		"RBD: the map timed out on a node that nobody probed": {rbd().Waits().FailedMount(rbdFailed("rbd: sysfs write failed\nrbd: map failed: (110) Connection timed out")).Attached("n1").Unprobed("n1", "Forbidden").Unprobed("n2", "Forbidden").Unprobed("n3", "Forbidden"),
 			"broken: likely ceph-backend-unreachable Node n1"},
+		"CephFS: the user is turned down, mount.ceph guesses": {monitors(cephfs().Waits(), "n1", "ok 1ms").FailedMount(stageFails("mount error: no mds (Metadata Server) is up. The cluster might be laggy, or you may not be authorized")).Kernel("n1", "62|libceph: auth method 'x' error -1"),
+			"broken: likely csi-credentials-wrong Secret rook-ceph/rook-csi-cephfs-node"},
 		"CephFS: no metadata server, mount.ceph says": {monitors(cephfs().Waits(), "n1", "ok 1ms").FailedMount(stageFails("mount error: no mds (Metadata Server) is up. The cluster might be laggy, or you may not be authorized")),
 			"broken: likely ceph-backend-unreachable Node n1"},
 		"CephFS: no metadata server, mount.ceph of Octopus says": {monitors(cephfs().Waits(), "n1", "ok 1ms").FailedMount(stageFails("unable to get monitor info from DNS SRV with service name: ceph-mon\n7f33 -1 failed for service _ceph-mon._tcp\nmount error: no mds server is up or the cluster is laggy")),

@@ -145,9 +145,10 @@ func (p Peer) Dialled(pl *evidence.Place) evidence.Answer {
 
 // Stuck asks for a metadata server that hangs and did not come back (fs/ceph/mds_client.c):
 // a client that waits for one session, whatever the others do; or for mount.ceph's word that
-// none is up, which it also has for a user without rights.
+// none is up, which it also has for a user without rights: where the kernel says that the user is turned down, it is that.
 func Stuck(pl *evidence.Place) evidence.Answer {
-	if said := pl.Refused().Say(func(t evidence.Text) bool { return noServer.MatchString(t.Raw) }); said.Yes() {
+	_, turnedDown, _ := Rejected(pl)
+	if said := pl.Refused().Say(func(t evidence.Text) bool { return noServer.MatchString(t.Raw) }); said.Yes() && !turnedDown.Yes() {
 		return said
 	}
 	var line []report.Evidence
