@@ -24,17 +24,17 @@ var AttachmentStaleInBackend = &diagnosis.Rule{
 		if !ok {
 			return nil
 		}
-		on, listed := "", ""
+		on, listed, who := "", "", "Kubernetes"
 		if b.Node != nil {
 			on = b.Node.Name
 		}
 		if b.Listed {
-			listed = on
+			listed, who = on, ""
 		}
 		p := &diagnosis.Proof{
 			Subject: diagnosis.ObjectSubject("PersistentVolume", "", pl.Volume.PVName()), Says: b.Says,
 			With: words.Fields{"volume": volume.Name(pl.Volume), "node": b.Waiter.Spec.NodeName, "pod": pods.Name(b.Waiter), "age": pods.Ago(pl.X, b.Text.At),
-				"machine": b.Machine, "on": on, "disk": b.Disk, "listed": listed},
+				"machine": b.Machine, "on": on, "disk": b.Disk, "listed": listed, "who": who},
 			State: []evidence.Answer{b.Refused},
 			Last:  []evidence.Answer{b.There, b.Idle},
 			Steps: []remedy.Step{backendStep(b)},
