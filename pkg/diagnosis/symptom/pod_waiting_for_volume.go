@@ -191,15 +191,16 @@ func lacks(p *diagnosis.Pass, i involved) bool {
 }
 
 // hasVolumes tells whether the pod has a volume for which the kubelet may have to wait: a
-// persistent one, an inline one of CSI or the network, an object of the API, or a path of the
-// node that it checks (pkg/volume/hostpath checkType) and does not make.
+// persistent one, an inline one of CSI or the network, an object of the API, a path of the
+// node that it checks (pkg/volume/hostpath checkType) and does not make, or a directory for which it sets a quota
+// (pkg/volume/emptydir assignQuota).
 func hasVolumes(i involved) bool {
 	if len(i.volumes) > 0 {
 		return true
 	}
 	return slices.ContainsFunc(i.pod.Spec.Volumes, func(v corev1.Volume) bool {
 		return v.CSI != nil || v.NFS != nil || v.PersistentVolumeClaim != nil || v.Ephemeral != nil || v.RBD != nil || v.ISCSI != nil || v.CephFS != nil || v.FlexVolume != nil ||
-			v.Secret != nil || v.ConfigMap != nil || v.HostPath != nil && checked(v.HostPath)
+			v.Secret != nil || v.ConfigMap != nil || v.HostPath != nil && checked(v.HostPath) || v.EmptyDir != nil && v.EmptyDir.SizeLimit != nil
 	})
 }
 
