@@ -203,7 +203,7 @@ func (z *puzzle) seen(awaited []*corev1.Pod) []report.Evidence {
 		out = append(out, around.WhyNot(x, pod)...)
 	}
 	return slices.Concat(z.silence(), z.away(), out, around.Hung(x, v, node), around.Taken(x, v, node, texts), around.Unstaged(x, v, node, string(z.step), texts), around.Withheld(x, v, node), around.ReadOnly(x, node, texts), around.Inside(x, v, node), around.Unready(x, v, node, string(z.step)),
-		around.Sessions(x, v, node), around.Portals(x, v, node), around.Kernel(x, v, node, texts), said, around.Changed(x, v, node))
+		around.Sessions(x, v, node), around.Portals(x, v, node, texts), around.Kernel(x, v, node, texts), said, around.Changed(x, v, node))
 }
 
 // quoted is the text of which the answer speaks, where the symptom does not show it.

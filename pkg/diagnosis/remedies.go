@@ -21,9 +21,12 @@ func remedies(p *Pass, f, root *Finding) []report.Remedy {
 	if slices.ContainsFunc(out, func(r report.Remedy) bool { return len(r.Commands) > 0 }) {
 		return out
 	}
-	// Words alone leave the reader to find the place: the first step shows it.
+	// Words alone leave the reader to find the place: the first step shows it, or the one that waits until it was looked at.
 	if s, ok := remedy.Show(p.Index, f.Subject, f.facts.list); ok {
-		if r, ok := s.Decide(p.Index); ok {
+		r, ok := s.Decide(p.Index)
+		if i := slices.IndexFunc(out, func(r report.Remedy) bool { return r.Settle != "" }); ok && i >= 0 {
+			out[i].Commands, out[i].Risk, out[i].Afterwards = r.Commands, r.Risk, r.Afterwards
+		} else if ok {
 			return append([]report.Remedy{r}, out...)
 		}
 	}

@@ -196,13 +196,12 @@ func spared(p *corev1.Pod) Guard {
 }
 
 // Proven is the guard of a cause that was not: what would have made it certain has to
-// be seen first.
+// be seen first. The report says by itself how to have the cause explained.
 func Proven(cause string, missing []string) Guard {
 	lacks := evidence.Each(missing, func(m string) evidence.Lack { return evidence.Lack{Need: "cause/" + cause, Why: m} })
 	return Guard{
 		Question: "proven", Fact: cause + " is the cause",
-		Ask:  func(*snapshot.Index) evidence.Answer { return evidence.Unseen(lacks...) },
-		Look: []Command{Kubectl("mountdoctor", "explain", cause)},
+		Ask: func(*snapshot.Index) evidence.Answer { return evidence.Unseen(lacks...) },
 	}
 }
 

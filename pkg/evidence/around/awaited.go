@@ -163,14 +163,14 @@ func Ended(p *corev1.Pod) (container string, ok bool) {
 }
 
 // Portals are what the ports of the volume's NVMe subsystems answer a node that has no disk of it, and the
-// ports of Fibre Channel that are down there.
-func Portals(x *snapshot.Index, v *snapshot.Volume, node string) []report.Evidence {
+// ports of Fibre Channel that are down there, where it comes that way or somebody speaks of it.
+func Portals(x *snapshot.Index, v *snapshot.Volume, node string, texts evidence.Texts) []report.Evidence {
 	view := x.View(node)
 	if _, found := x.DeviceOn(v, node); found || view == nil {
 		return nil
 	}
 	var out []report.Evidence
-	if KindOf(x, v, node) == FC {
+	if KindOf(x, v, node) == FC || slices.ContainsFunc(texts, iscsi.SpeaksOfFC) {
 		out, _ = iscsi.FCPorts(view)
 	}
 	for _, a := range x.NVMePortals(v, node) {

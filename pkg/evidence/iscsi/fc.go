@@ -34,6 +34,11 @@ func OverFC(v *snapshot.Volume) bool {
 	return anyValue(said, "fc", "fcp", "fibrechannel") || ports && !others
 }
 
+var fcWords = pattern.MustCompile(`(?i)\bfcp?\b|\bfib(?:re|er)[ -]?channel|\bwwp?ns?\b`)
+
+// SpeaksOfFC tells whether a fresh text names Fibre Channel or a name of its ports.
+func SpeaksOfFC(t evidence.Text) bool { return t.Fresh && fcWords.MatchString(t.Raw) }
+
 // statements are what the PV of a CSI driver and what its attacher say of a volume.
 func statements(v *snapshot.Volume) []map[string]string {
 	noted := evidence.Each(v.Attachments, func(va *storagev1.VolumeAttachment) map[string]string { return va.Status.AttachmentMetadata })

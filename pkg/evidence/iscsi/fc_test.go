@@ -65,3 +65,18 @@ func TestOverFC(t *testing.T) {
 		}
 	}
 }
+
+func TestSpeaksOfFC(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		"no active FC initiators":                       true,
+		"host n1 has no Fibre Channel ports":            true,
+		"WWPNs of host n1 are not logged in":            true,
+		"failed to attach 5f3cfc2e: no such volume":     false,
+		"node n1 has no active iSCSI initiators online": false,
+	} {
+		if got := SpeaksOfFC(evidence.Text{Raw: text, Fresh: true}); got != want || SpeaksOfFC(evidence.Text{Raw: text}) {
+			t.Errorf("%s: %t", text, got)
+		}
+	}
+}
