@@ -44,3 +44,22 @@ func TestRefusedForAParameter(t *testing.T) {
 		"a mount option": {staged("a: b", "mount option 'tlsx' is not one of those that are allowed").Edit("csi: {driver", "mountOptions: [noatime, tlsx]\n  csi: {driver"), class},
 	})
 }
+
+// TestUsedByMachineOutside: who uses the disk is a word of its own in each cloud; merely attached there may be an old entry.
+func TestUsedByMachineOutside(t *testing.T) {
+	t.Parallel()
+	refused := func(text string) *world {
+		return va(vol("dobs.csi.digitalocean.com", "5c1f9a3e-0f7b-11f0-a5d1-0a58ac14c1d9", "").Waits(), "csi-a", "n1", "", "attached: false, attachError: {time: '2026-01-02T11:58:00Z', message: 'rpc error: code = Internal desc = "+text+"'}").
+			Moved("spec: {podCIDR: 10.42.11.0/24}", "spec: {podCIDR: 10.42.11.0/24, providerID: 'digitalocean://400000001'}", "spec: {podCIDR: 10.42.12.0/24}", "spec: {podCIDR: 10.42.12.0/24, providerID: 'digitalocean://400000002'}", "spec: {podCIDR: 10.42.13.0/24}", "spec: {podCIDR: 10.42.13.0/24, providerID: 'digitalocean://400000003'}")
+	}
+	for text, want := range map[string]string{
+		"volume is in use by droplet 401223344, which is still writing to it": "volume-mapped-outside-cluster",
+		"volume is in use by linode 401223344":                                "volume-mapped-outside-cluster",
+		"volume is already attached to droplet 401223344":                     "attachment-stale-in-backend",
+	} {
+		got, _ := refused(text).Verdict(t, Catalog(), "pvc shop/data")
+		if !strings.Contains(got, want) {
+			t.Errorf("%s: got %s, want %s", text, got, want)
+		}
+	}
+}

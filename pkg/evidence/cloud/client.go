@@ -28,7 +28,7 @@ var (
 	watcher = pattern.MustCompile(`watcher[= ]+(?:v[12]:)?\[?([0-9a-fA-F.:]+?)\]?:\d+/\d+\s+(?:by )?(client\.\d+)`)
 	port    = pattern.MustCompile(`(?i)\b(?:iqn\.\d{4}-\d{2}\.[^\s,;()'"]+|nqn\.\d{4}-\d{2}\.[^\s,;()'"]+)`)
 	address = pattern.MustCompile(`(?i)\b(?:initiator|client|host|from|node|instance|machine|server)\b[^;]{0,80}?\b(\d{1,3}(?:\.\d{1,3}){3})\b`)
-	machine = pattern.MustCompile(`(?i)\b(?:host|instance|machine|server|client|node|vm) ["'(]?([A-Za-z0-9][\w.-]*)`)
+	machine = pattern.MustCompile(`(?i)\b(?:host|instance|machine|server|client|node|vm|droplet|linode) ["'(]?([A-Za-z0-9][\w.-]*)`)
 )
 
 // ForeignClient finds a fresh text of the backend that names a user of the place's volume
