@@ -14,7 +14,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/kmsg"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 // manually is what e2fsck(8), xfs_repair(8) and mount-utils say when a person must decide;
@@ -143,17 +142,8 @@ func (c Carrier) signsOfDamage(said string) (first string, a evidence.Answer) {
 	if i := slices.IndexFunc(hints, func(h report.Evidence) bool { return h.Text != said }); i >= 0 {
 		first = fmt.Sprintf("%q", hints[i].Text)
 	}
-	fails := len(hints) > 0 || MountFails(c.Place) || c.waitsUnsaid()
+	fails := len(hints) > 0 || MountFails(c.Place)
 	return first, evidence.When(fails && (c.Marked() || len(now) > 0), append(now, hints...)...)
-}
-
-// waitsUnsaid tells whether a pod has waited for a free disk for longer than events are repeated, and nobody says for
-// what: the refusal may be among the events that are gone.
-func (c Carrier) waitsUnsaid() bool {
-	pl := c.Place
-	return len(pl.Refused()) == 0 && pl.View.Facts.Claims[c.Block.Dev] == "free" && slices.ContainsFunc(pl.Volume.WaitingOn(pl.Node), func(w *snapshot.Consumer) bool {
-		return pl.X.Age(w.Pod.CreationTimestamp.Time) > Fresh
-	})
 }
 
 // Hints are signs of damage besides the superblock's mark: what the kernel said of the
