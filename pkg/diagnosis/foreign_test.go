@@ -12,7 +12,7 @@ import (
 // fromAllPods are causes that argue from all pods there are: a controller of the driver, who owns an address, and
 // what takes a node's room may live in any namespace.
 var fromAllPods = []string{"attacher-not-working", "csidriver-object-wrong", "driver-not-installed", "iscsi-portal-unreachable",
-	"mount-propagation-off", "provisioner-not-responding", "topology-conflict", "volume-mapped-outside-cluster"}
+	"mount-propagation-off", "topology-conflict", "volume-mapped-outside-cluster"}
 
 // TestForeignNamespaceUnread takes away the pods of a namespace in which nothing of the case lives: whoever is there
 // cannot use a claim of another namespace, and what was proven stays proven.
@@ -28,6 +28,7 @@ func TestForeignNamespaceUnread(t *testing.T) {
 		for _, f := range whole.RootCauses {
 			g := find(lost, f)
 			switch {
+			case f.Name == "provisioner-not-responding": // whoever makes the volume may be there
 			case g == nil:
 				t.Errorf("%s on %s is not found any more", f.Name, f.Subject)
 			case g.Certainty != f.Certainty && !(g.Certainty == report.Likely && slices.Contains(fromAllPods, f.Name)):

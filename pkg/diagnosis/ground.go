@@ -20,12 +20,13 @@ import (
 func (c *Catalog) couldBe(p *Pass, s *Symptom) []report.CouldBe {
 	var out []report.CouldBe
 	ground, refused := p.groundOf(s), p.refusedAfar(s)
+	volumes := p.volumesOf(&s.Keys)
 	for _, r := range c.offered(p, s) {
 		if refused && slices.Contains(onNodes, r.Layer) {
 			continue
 		}
 		m, ok := p.missesOf(r.Name).first(s.at.list)
-		if !ok {
+		if !ok && (len(volumes) == 0 || slices.ContainsFunc(volumes, func(v *snapshot.Volume) bool { return r.can(p.supposed(v)) })) {
 			m, ok = ground.below(r.Layer)
 		}
 		if ok {

@@ -19,7 +19,11 @@ func Resource(x *snapshot.Index, resource string) Reading {
 // another may not be read does not matter.
 func ResourceIn(x *snapshot.Index, resource, namespace string) Reading {
 	if g, missing := x.GapIn(resource, namespace); missing {
-		return Partial(Lack{Need: "api/" + resource + "/" + namespace, Why: g.Reason})
+		need := "api/" + resource
+		if strings.HasSuffix(g.Need, "/"+namespace) { // else nowhere
+			need += "/" + namespace
+		}
+		return Partial(Lack{Need: need, Why: g.Reason})
 	}
 	return Reading{}
 }

@@ -38,7 +38,7 @@ func NoneLives(x *snapshot.Index, v *snapshot.Volume, node string) evidence.Answ
 	if len(liveOn(v, node)) > 0 {
 		return evidence.No()
 	}
-	return evidence.ConsumersOf(x, v).Nothing()
+	return evidence.ConsumersOf(x, v).And(evidence.Resource(x, "/persistentvolumeclaims")).Nothing()
 }
 
 // OnlyTicket asks whether Longhorn holds a volume on a node for this attachment alone: with

@@ -70,7 +70,8 @@ func SilenceOf(pl *evidence.Place) (Silence, bool) {
 		return s, false // one reason for all of Longhorn: longhorn-control-plane-down
 	}
 	events := evidence.Resource(x, "/events").Nothing()
-	s.Last = []evidence.Answer{evidence.Resource(x, "/pods").Nothing(), events, csi.Undisputed(x, name, "csi-provisioner").Nothing()}
+	s.State = []evidence.Answer{evidence.Resource(x, "/pods").Nothing()}
+	s.Last = []evidence.Answer{events, csi.Undisputed(x, name, "csi-provisioner").Nothing()}
 	if !s.absent(begun) {
 		if begun || !s.notCalled() {
 			return s, false
