@@ -86,6 +86,9 @@ func writeInline(s *snapshot.Snapshot, ask diagnosis.Question) *corev1.Pod {
 					return nil // the kubelet gives no directory of the host to a group
 				}
 				v.VolumeSource = source
+				if asked != nil && ask.Kind != "pod" && snapshot.PodServes(p) {
+					continue // of the pods of a claim, one that suffers is asked for
+				}
 				if ask.Kind == "pvc" && ask.Namespace == ref.Namespace && ask.Name == ref.Name || ask.Kind == "volume" && ask.Name == pv.Name ||
 					ask.Kind == "pod" && ask.Namespace == p.Namespace && ask.Name == p.Name {
 					asked = p

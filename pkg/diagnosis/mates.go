@@ -8,8 +8,8 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-// ofMates tells whether something is wrong only for others who share a volume with the asked pod: that one
-// is Ready, it lies on other nodes, and neither the pod nor the machine that serves its share is among those that it
+// ofMates tells whether something is wrong only for others who share a volume with the asked pod, as far as that has no
+// symptom of its own: it is Ready, what is wrong lies on other nodes, and neither the pod nor the machine that serves its share is among those that it
 // is about.
 func (p *Pass) ofMates(k *Keys) bool {
 	if p.Question.Kind != "pod" || len(k.at.list) == 0 {

@@ -49,6 +49,7 @@ var readFields = map[string][]string{
 	"k8s.io/api/core/v1.ContainerStateTerminated":          {"ExitCode", "FinishedAt", "Message", "Reason", "StartedAt"},
 	"k8s.io/api/core/v1.ContainerStateWaiting":             {"Message", "Reason"},
 	"k8s.io/api/core/v1.ContainerStatus":                   {"ContainerID", "Image", "LastTerminationState", "Name", "Ready", "RestartCount", "State"},
+	"k8s.io/api/core/v1.EmptyDirVolumeSource":              {"SizeLimit"},
 	"k8s.io/api/core/v1.EndpointSubset":                    {"Addresses"},
 	"k8s.io/api/core/v1.Endpoints":                         {"ObjectMeta", "Subsets"},
 	"k8s.io/api/core/v1.FCVolumeSource":                    {"FSType", "Lun", "ReadOnly", "TargetWWNs", "WWIDs"},
