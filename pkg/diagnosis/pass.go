@@ -228,7 +228,7 @@ func (p *Pass) AddSymptom(s *Symptom) {
 	if ns := p.Question.Namespace; p.Question.Kind == "cluster" && ns != "" && s.Subject.Namespace != ns && (s.Subject.Kind == "Pod" || s.Subject.Kind == "PersistentVolumeClaim") {
 		return // a sweep of one namespace
 	}
-	if p.ofMates(&s.Keys) {
+	if mates, _ := p.ofMates(&s.Keys); mates {
 		return
 	}
 	if s.Name == "" {

@@ -102,7 +102,7 @@ func (p *Pass) conclude(place *evidence.Place, proof *Proof) {
 	if place.Volume == nil && place.Pod == nil && place.Node != "" && len(proof.objects.list) == 0 {
 		f.Node(place.Node)
 	}
-	if len(p.symptoms) == 0 && p.ofMates(&f.Keys) {
+	if mates, named := p.ofMates(&f.Keys); mates && named && len(p.symptoms) == 0 {
 		return
 	}
 	f.Severity, f.Waiting, f.Also, f.NotTo, f.From = proof.Severity, proof.Waiting, proof.Also, proof.NotTo, proof.From
