@@ -100,3 +100,29 @@ func TestSiblingsOfATakenTarget(t *testing.T) {
 		"nobody looked at any node but its": {refused(staged(kept("sdc")).Unprobed("n2", "PodRejected"), fatal), "broken: likely iscsi-login-rejected PersistentVolume pv-data"},
 	})
 }
+
+// TestWhatIsLeftElsewhere: what is left of a volume on another node is no mate's of a pod that runs, and may harm it.
+func TestWhatIsLeftElsewhere(t *testing.T) {
+	t.Parallel()
+	twice := rbdMapped(rbdMounted(rbd().Runs(0).Attached("n1"), "n1", 0), "n2").Answers("n1", rbd().Publish(0)).
+		Mounts("n2", "252:0 / "+rbd().Stage()+"/0001-0009-rook-ceph-0000000000000002-bbbb rw,relatime shared:63 - ext4 /dev/rbd0 rw")
+	show(t, twice, "pod shop/web-0", "broken: certain device-mapped-on-other-node Device n2/252:0")
+}
+
+// TestRefusedForWhoHasIt: a driver's word that somebody has the volume is about another pod of it only where it names somebody else.
+func TestRefusedForWhoHasIt(t *testing.T) {
+	t.Parallel()
+	const shared, own = "broken: certain rwo-shared-by-workloads PersistentVolumeClaim shop/data", "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"
+	const job = "{apiVersion: batch/v1, kind: Job, name: backup, uid: 'e4000000-0000-4000-8000-000000000001', controller: true}"
+	for text, want := range map[string]string{
+		"volume v-7 is in use by node n2":                            shared,
+		"volume v-7 is locked by client 10.9.9.9":                    shared,
+		"volume v-7 is still attached to node n1, and no disk came":  own,
+		"volume v-7 is attached to the instance, but no device came": own,
+		"the disk is mapped to LUN 3, which the scan did not find":   own,
+	} {
+		w := vol("csi.some.example", "v-7", "").Waits()
+		w = second(w, "other", "n2", job, "Running", "").FailedMount(stageFails(text))
+		show(t, w.Unprobed("n2", "PodRejected"), "pod shop/web-0", want)
+	}
+}

@@ -124,8 +124,8 @@ func multiAttach(t evidence.Text) bool { return strings.Contains(t.Raw, "Multi-A
 
 var inUseElsewhere = pattern.MustCompile(`(?i)(?:in use|mounted|published|staged|attached|opened|used) (?:by|on|to|at) (?:an)?other|already (?:in use|published|mapped)|exclusive`)
 
-// heldBy is the same with a name: of a host, an address, or a number that only the storage knows, never a path.
-var heldBy = pattern.MustCompile(`(?i)\b(?:is|was|still|currently) (?:in use|mounted|published|staged|attached|opened|used|locked|mapped) (?:by|on|to|at)\b[: ]+["']?([^\s/"',;]+)(?:[\s"',;.]|$)`)
+// heldBy is the same with a name: of a node, or a number or an address that only the storage knows, never a path.
+var heldBy = pattern.MustCompile(`(?i)\b(?:is|was|still|currently) (?:in use|mounted|published|staged|attached|opened|used|locked|mapped) (?:by|on|to|at)\b[: ]+(?:(?:the|an?|host|instance|machine|server|client|node|vm|droplet|linode)\b[: ]+)*["']?([^\s/"',;]+)(?:[\s"',;.]|$)`)
 
 // pluginRefused tells whether the node plugin freshly refuses the volume to a pod because
 // somebody has it. Where nothing is attached nobody speaks of Multi-Attach; a network
@@ -138,8 +138,11 @@ func pluginRefused(pl *evidence.Place, w *corev1.Pod) bool {
 		return t.Is(message.AlreadyMountedBusy) || t.Is(message.InUseBySystem) || t.Is(message.RBDInUse) || t.Is(message.DeviceBusy) ||
 			t.Code == "FailedPrecondition" || inUseElsewhere.MatchString(t.Desc) ||
 			slices.ContainsFunc(heldBy.FindAllStringSubmatch(t.Desc, -1), func(m []string) bool {
-				n := cloud.MachineNode(pl.X, pl.Volume.CSIName(), m[1])
-				return n == nil || n.Name != w.Spec.NodeName // on its own node it is there for the pod itself
+				n := cloud.MachineNode(pl.X, pl.Volume.CSIName(), strings.TrimRight(m[1], ".:"))
+				if n == nil { // no name of this cluster: words of other things have no number
+					return strings.ContainsAny(m[1], "0123456789")
+				}
+				return n.Name != w.Spec.NodeName // on its own node it is there for the pod itself
 			})
 	})
 }
