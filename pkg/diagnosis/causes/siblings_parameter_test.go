@@ -41,7 +41,9 @@ func TestRefusedForAParameter(t *testing.T) {
 		"the name of the volume":         {staged("volumeID: vol-77", "volume 'vol-77' is not valid"), unstaged},
 		"a value in the command's echo": {nfs().Waits().FailedMount("MountVolume.SetUp failed for volume \"pv-data\" : rpc error: code = InvalidArgument desc = mount failed: exit status 32\nMounting command: mount\nMounting arguments: -t nfs server=10.9.0.5:/export/data /var/lib/kubelet/x\nOutput: mount.nfs: a parameter is an invalid argument"),
 			"broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
-		"a mount option": {staged("a: b", "mount option 'tlsx' is not one of those that are allowed").Edit("csi: {driver", "mountOptions: [noatime, tlsx]\n  csi: {driver"), class},
+		"the whole request, repeated": {staged("clusterID: rook, tier: gold", "invalid staging path: volume_context:{key:'clusterID' value:'rook'} volume_context:{key:'tier' value:'gold'}"), unstaged},
+		"a value beside other things": {staged("shared: \"true\", tier: gold", "the array answered {'ok':'false','retry':'true','msg':'LUN is in transition'}"), unstaged},
+		"a mount option":              {staged("a: b", "mount option 'tlsx' is not one of those that are allowed").Edit("csi: {driver", "mountOptions: [noatime, tlsx]\n  csi: {driver"), class},
 	})
 }
 

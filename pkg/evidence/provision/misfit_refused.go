@@ -142,8 +142,10 @@ func parameterRefused(pl *evidence.Place, v *snapshot.Volume) (Misfit, bool) {
 		size := v.Claim.Spec.Resources.Requests[corev1.ResourceStorage]
 		ofSize = ofSize || sizeIn(said, size.Value())
 	}
-	for _, p := range parametersOf(v) {
-		if !(invalid.MatchString(t.Raw) && !ofSize && p.namedIn(said)) && !(len(p.value) > 2 && refuses(said, p.value)) {
+	all, made := parametersOf(v), v.PV != nil
+	vague := ofSize || !invalid.MatchString(t.Raw) || made && repeats(all, said)
+	for _, p := range all {
+		if (vague || !p.namedIn(said, made)) && !(len(p.value) > 2 && refuses(said, p.value)) {
 			continue
 		}
 		m := Misfit{Key: p.key, Value: p.value, Instead: "with a value that the driver's documentation lists", Missing: "a volume that carries the parameter",

@@ -53,12 +53,19 @@ func parametersOf(v *snapshot.Volume) []parameter {
 var ofParameters = pattern.MustCompile(`(?i)param|attribute|property|volume ?context`)
 
 // namedIn tells whether a text names the parameter as such: its key with the value or a word for
-// parameters, or the value in quotes. Drivers write a key as they like: "attachment type" is attachment-type.
-func (p parameter) namedIn(said string) bool {
+// parameters, or the value in quotes, which of a volume that is made may be that of anything else. Drivers write a key as they
+// like: "attachment type" is attachment-type.
+func (p parameter) namedIn(said string, made bool) bool {
 	low, key := strings.ToLower(said), strings.ToLower(p.key)
 	keyed := wordIn(low, key) || len(key) > 5 && strings.Contains(joined.Replace(low), joined.Replace(key))
 	return keyed && (ofParameters.MatchString(said) || len(p.value) > 1 && wordIn(said, p.value)) ||
-		len(p.value) > 2 && (strings.Contains(said, `"`+p.value+`"`) || strings.Contains(said, `'`+p.value+`'`))
+		(!made || p.option > 0) && len(p.value) > 2 && (strings.Contains(said, `"`+p.value+`"`) || strings.Contains(said, `'`+p.value+`'`))
+}
+
+// repeats tells whether a text names several parameters of a volume that is made: it repeats the request, and refuses none of them.
+func repeats(all []parameter, said string) bool {
+	keys := evidence.Each(evidence.Keep(all, func(p parameter) bool { return p.namedIn(said, true) }), func(p parameter) string { return strings.ToLower(p.key) })
+	return len(evidence.Once(nil, keys...)) > 1
 }
 
 var joined = strings.NewReplacer(" ", "", "-", "", "_", "")
