@@ -12,6 +12,11 @@ import (
 // nowhere else, it is decided whether the commands of a step are printed.
 func remedies(p *Pass, f, root *Finding) []report.Remedy {
 	out := []report.Remedy{}
+	for _, s := range f.Steps {
+		if s.Name != "" && !slices.Contains(f.rule.Offers, s.Name) {
+			p.faults = append(p.faults, f.Cause+": its rule has a step "+s.Name+" that it does not offer")
+		}
+	}
 	for _, s := range f.steps(root) {
 		if r, ok := s.Decide(p.Index); ok {
 			out = append(out, r)

@@ -17,8 +17,8 @@ import (
 // from a cluster: a machine that is off, an empty disk, a backend that shows no attachment.
 var remedies = []string{
 	"crypt-close", "delete-engine", "delete-instance-manager", "delete-orphan-directory", "delete-pod",
-	"delete-replica", "delete-share-manager", "delete-volumeattachment", "disable-multipathd", "fsck", "multipath-flush",
-	"restart-holder", "scale-to-0", "strategy-recreate", "unmap-device", "unmount-lazy", "vgchange-deactivate",
+	"delete-replica", "delete-share-manager", "delete-volumeattachment", "disable-multipathd", "fsck", "install-package", "multipath-flush",
+	"restart-holder", "scale-to-0", "start-iscsid", "strategy-recreate", "unmap-device", "unmount-lazy", "vgchange-deactivate",
 }
 
 // TestEveryRuleIsComplete names the file that is missing or wrong.

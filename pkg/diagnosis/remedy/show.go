@@ -222,7 +222,7 @@ func (s shower) onNode(e report.Evidence) (Command, bool) {
 		return "", false
 	case strings.ContainsAny(at, "*[?{ "), strings.Contains(at, "/kubelet/"), !knownTree.MatchString(at):
 		return "", false
-	case process.MatchString(at):
+	case process.MatchString(at) && !strings.HasPrefix(at, "proc/1/net/"):
 		return OnNode(n, "ps", "-o", "pid,ppid,stat,wchan:24,lstart,args", "-p", process.FindStringSubmatch(at)[1]), true
 	case strings.HasPrefix(at, "sys/") && listed[path.Base(at)], onlyListed.MatchString(at):
 		return OnNode(n, "ls", "-l", "/"+at), true

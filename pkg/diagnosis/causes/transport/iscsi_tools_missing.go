@@ -18,6 +18,7 @@ var ISCSIToolsMissing = &diagnosis.Rule{
 	Breaks:   []diagnosis.Step{diagnosis.Attaching, diagnosis.Staging},
 	LeadsTo:  []string{"longhorn-control-plane-down", "iscsid-not-running"},
 	YieldsTo: []string{"csi-plugin-not-on-node", "driver-never-serves-node", "longhorn-share-manager-misplaced"},
+	Offers:   []string{"install-package"},
 	Asks:     diagnosis.EachPlace | diagnosis.EachSweptNode,
 	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
@@ -36,7 +37,7 @@ var ISCSIToolsMissing = &diagnosis.Rule{
 			Steps:      []remedy.Step{remedy.Install(pl.X, pl.Node, remedy.ISCSITools, "iscsiadm")},
 		}
 		if len(p.Steps[0].Commands) > 0 { // elsewhere the lines of configuration start it, too
-			p.Steps = append(p.Steps, remedy.StartISCSI(pl.X, pl.Node))
+			p.Steps[0] = p.Steps[0].Note("Then enable and start iscsid, unless the package does.")
 		}
 		switch {
 		case at != "":

@@ -20,8 +20,9 @@ var ISCSIDNotRunning = &diagnosis.Rule{
 	LeadsTo: []string{"iscsi-session-lost", "node-down"},
 	YieldsTo: []string{"iscsi-tools-missing", "iscsi-initiator-name-invalid", "iscsi-module-missing",
 		"csi-plugin-not-on-node", "driver-never-serves-node", "longhorn-share-manager-misplaced"},
-	Asks: diagnosis.EachPlace | diagnosis.EachNode,
-	Docs: docs,
+	Offers: []string{"start-iscsid"},
+	Asks:   diagnosis.EachPlace | diagnosis.EachNode,
+	Docs:   docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		if pl.Volume == nil {
 			return []*diagnosis.Proof{bootHangs(pl)}
