@@ -189,7 +189,9 @@ func (p *Pass) concerns(g snapshot.Gap) bool {
 	case strings.HasPrefix(g.Need, "api/"):
 		return !p.ofOthers(g)
 	case strings.HasPrefix(g.Need, "logs"):
-		return slices.ContainsFunc(p.awaited(), func(pod *corev1.Pod) bool { return g.Need == "logs" || strings.HasPrefix(g.Need, "logs/"+pod.Namespace+"/"+pod.Name+"/") })
+		return slices.ContainsFunc(p.awaited(), func(pod *corev1.Pod) bool {
+			return g.Need == "logs" || strings.HasPrefix(g.Need, "logs/"+pod.Namespace+"/"+pod.Name+"/")
+		})
 	}
 	node, ok := strings.CutPrefix(g.Need, "node/")
 	return ok && slices.Contains(p.Nodes(), node)
