@@ -20,6 +20,9 @@ func TestVolumesThatTheStorageDoesNotKnow(t *testing.T) {
 			Disk("n1", "sdb", "8:16", "device/vendor", "SYNOLOGY", "device/state", "running", "device/model", "Storage").
 			FailedMount("MountVolume.MountDevice failed for volume \"pv-data\" : rpc error: code = " + text)
 	}
+	linked := func(text string) *world { // drivers name a link by the volume's id
+		return vol("csi.hetzner.cloud", "101882311", "").Waits().Attached("n1").Disk("n1", "sdc", "8:32", "device/vendor", "HC", "device/model", "Volume", "device/state", "running").FailedMount(stageFails(text))
+	}
 	const mount, attach = "broken: unexplained mount-failed; unexplained pod-waiting-for-volume", "broken: unexplained attach-failed; unexplained pod-waiting-for-volume"
 	const fsck = "broken: likely filesystem-needs-fsck Device n1/259:1"
 	showEach(t, map[string]shown{
@@ -29,6 +32,8 @@ func TestVolumesThatTheStorageDoesNotKnow(t *testing.T) {
 		"another volume":                 {staged("NotFound desc = Volume vol-0ffffffffffffffff not found"), fsck},
 		"another failure":                {staged("Internal desc = mount failed: exit status 32"), fsck},
 		"its Secret":                     {staged("NotFound desc = vol-0a1b2c3d4e5f60718: the Secret of the class that made it was not found"), fsck},
+		"a link of the node":             {linked("device /dev/disk/by-id/scsi-0HC_Volume_101882311 does not exist"), "broken: likely device-link-missing Device n1/8:32"},
+		"a device of the node":           {staged("Internal desc = vol-0a1b2c3d4e5f60718: device not found"), fsck},
 		"a disk that only looks like it": {synology("NotFound desc = Volume[91526941-3c19-4f57-9067-79d0cf710d23] is not found"), mount},
 	})
 }

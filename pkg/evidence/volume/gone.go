@@ -12,6 +12,9 @@ import (
 // notFound is how who was asked for an object says that it has none.
 var notFound = []string{"not found", "wasn't found", "not exist", "doesn't exist", "no such"}
 
+// ofNode are words of a text that misses what a node should have of the volume: a link, a device node, a directory.
+var ofNode = []string{"/dev/", "device", "path", "no such file"}
+
 // Gone asks whether the last word about attaching or mounting a place's volume is that its storage knows none of that id,
 // while no pod has it there: what the node still shows is what is left of it, and no state of a filesystem that is there explains the failure.
 func Gone(pl *evidence.Place) evidence.Answer {
@@ -26,10 +29,10 @@ func Gone(pl *evidence.Place) evidence.Answer {
 	return evidence.Yes(t.Evidence())
 }
 
-// misses tells whether a text says of a name, which is no part of a path, that there is nothing of it.
+// misses tells whether a text says of a name, and of nothing on the node, that there is nothing of it.
 func misses(t evidence.Text, name string) bool {
-	before, after, named := strings.Cut(t.Desc, name)
-	if !named || strings.HasSuffix(before, "/") && strings.Contains(before, "/dev/") {
+	_, after, named := strings.Cut(t.Desc, name)
+	if !named || evidence.ContainsAny(strings.ToLower(t.Desc), ofNode...) {
 		return false
 	}
 	return t.Is(message.VolumeUnknown) || evidence.ContainsAny(after[:min(len(after), 30)], notFound...)
