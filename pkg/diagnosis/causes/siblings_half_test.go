@@ -75,6 +75,10 @@ func TestHalfMended(t *testing.T) {
 		}
 		return w
 	}
+	served := func() *world { // a disk on n2, which the driver exports to the other nodes (sharedv4 of Portworx)
+		w := vol("pxd.portworx.com", "710349188456342812", "").Edit("accessModes: [ReadWriteOnce]\n", "accessModes: [ReadWriteMany]\n").Runs(0).Disk("n2", "nvme1n1", "259:1", "device/serial", "710349188456342812", "device/state", "live")
+		return nfsMounted(w, "n1", 0).Answers("n1", w.Publish(0)).File("logs/shop/web-0/app.log", "2026-01-02T11:59:00Z fatal: Stale file handle while reading the mirror\n")
+	}
 	busy := "mount failed: exit status 32\nOutput: mount: /g: /dev/sdc already mounted or mount point busy."
 	module := rbdFailed("modprobe: FATAL: Module rbd not found in directory /lib/modules/6.1.0-18-amd64\nrbd: failed to load rbd kernel module (1)")
 	const open = "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"
@@ -102,6 +106,7 @@ func TestHalfMended(t *testing.T) {
 		"a peer of it went":                                        {running("WARN peer 10.42.3.9:7000: shutdown: transport endpoint is not connected"), "healthy"},
 		"a service of it is full":                                  {running("s3://backup/x: PUT failed: 507 no space left on device"), "healthy"},
 		"an errno that no disk gives":                              {running("fatal: Stale file handle while reading the mirror"), "healthy"},
+		"an errno of the share over a disk":                        {served(), "broken: unexplained volume-io-error"},
 		"a database's own file, and who asked":                     {running("10.42.0.5:41322 app@shop ERROR: could not read block 12 in file \"base/16384/2601\": Input/output error"), "broken: unexplained volume-io-error"},
 		"a database's own file, read-only":                         {running("FATAL: could not open file \"pg_wal/000000010000000000000001\": Read-only file system"), "broken: unexplained volume-readonly"},
 		"a path that may be a link into the volume":                {running("open /opt/app/data/x.db: input/output error"), "broken: unexplained volume-io-error"},

@@ -123,8 +123,8 @@ func elsewhere(v *snapshot.Volume, kind volume.Kind, t diagnosis.Text) bool {
 	if t.OwnWord && evpods.Elsewhere(v, t) {
 		return true
 	}
-	if t.OwnWord && kind == volume.Disk && is(t, message.NotConnected, message.StaleHandle, message.HostDown) && !is(t, message.InputOutputError) && !appLoses(t) {
-		return true // no filesystem of a disk answers so: FUSE, NFS and SMB do
+	if t.OwnWord && kind == volume.Disk && v.Exclusive() && is(t, message.NotConnected, message.StaleHandle, message.HostDown) && !is(t, message.InputOutputError) && !appLoses(t) {
+		return true // no filesystem of a disk answers so: FUSE, NFS and SMB do, by which a disk on one node is served to others
 	}
 	return is(t, message.NotConnected, message.PermissionDenied, message.OperationNotPermitted) && !is(t, message.InputOutputError, message.StaleHandle) && evpods.Outside(v, t)
 }
