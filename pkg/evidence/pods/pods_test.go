@@ -173,6 +173,22 @@ func TestUsers(t *testing.T) {
 	}
 }
 
+// TestNoneUsesSaysWhatWasRead: a fact that makes a command safe claims no more than was looked at.
+func TestNoneUsesSaysWhatWasRead(t *testing.T) {
+	t.Parallel()
+	v := &snapshot.Volume{Claim: &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "data"}}}
+	for unread, want := range map[string]string{"": "none of all namespaces uses the volume (0 were read)", "api//pods/team-x": "none that may name its claim uses the volume (0 were read)"} {
+		x := snapshot.NewIndex(&snapshot.Snapshot{})
+		if unread != "" {
+			x = snapshot.NewIndex(&snapshot.Snapshot{Gaps: []snapshot.Gap{{Need: unread, Reason: snapshot.Forbidden}}})
+		}
+		a := NoneUses(x, v, "")
+		if facts := a.Facts(); !a.Yes() || len(facts) != 1 || facts[0].Text != want {
+			t.Errorf("%q: got %v", unread, facts)
+		}
+	}
+}
+
 // TestRanAt: a container that started after its node was looked at was not there to be seen.
 func TestRanAt(t *testing.T) {
 	t.Parallel()

@@ -43,6 +43,8 @@ func NoneUses(x *snapshot.Index, v *snapshot.Volume, on string) evidence.Answer 
 	where := "of all namespaces"
 	if on != "" {
 		where = "on node " + on
+	} else if !evidence.Resource(x, "/pods").Complete() {
+		where = "that may name its claim"
 	}
 	r := evidence.ConsumersOf(x, v).And(evidence.Resource(x, "/persistentvolumes"))
 	for _, o := range x.Others(v) {
