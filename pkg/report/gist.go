@@ -2,6 +2,7 @@ package report
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -16,12 +17,19 @@ var afterthought = regexp.MustCompile(` preemption: |, code=Server Error, detail
 // aside is what stands between: efs-utils cannot start its watchdog in a container, aws-sdk-go tells the number of the request.
 var aside = regexp.MustCompile(`Could not start amazon-efs-mount-watchdog, unrecognized init system \\?"[^"]*" ?|,? ?status code: \d+, request id: [0-9a-f-]+`)
 
+// cues are words of each of these: without one, which is the rule, no expression is looked for.
+var cues = []string{" preemption: ", "] from [", "At line:", "sage: ", "--help'", "the mount.", "see mount(", "For several filesystems", "may have more information", "useful info is found in syslog",
+	"opId: ", "goroutine ", "docs.aws.amazon.com", "using botocore", "amazon-efs-mount-watchdog", "request id: "}
+
 // Gist is a text in one line without what says nothing in it.
 func Gist(s string) string {
 	if said, _, found := strings.Cut(s, "\nUsage: "); found && strings.TrimSpace(said) != "" { // e2fsprogs: usage() after com_err
 		s = said
 	}
 	out := strings.Join(strings.Fields(s), " ")
+	if !slices.ContainsFunc(cues, func(c string) bool { return strings.Contains(out, c) }) {
+		return out
+	}
 	if at := afterthought.FindStringIndex(out); at != nil && at[0] > 0 {
 		out = out[:at[0]]
 	}

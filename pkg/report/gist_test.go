@@ -23,6 +23,9 @@ func TestGist(t *testing.T) {
 		"aws-sdk-go":   {"InvalidVolume.NotFound: The volume 'vol-1' does not exist.\n\tstatus code: 400, request id: 7f1c-22: timed out", "InvalidVolume.NotFound: The volume 'vol-1' does not exist.", ": timed out"},
 		"govmomi":      {"failed to attach disk: fault: VSLM task failed. opId: \"07c5a1\"", "failed to attach", "VSLM task failed"},
 		"PowerShell":   {"Get-Disk : not found\nAt line:1 char:3\n+ ~~~", "Get-Disk", "not found"},
+		"scheduler":    {"0/3 nodes are available: 3 Insufficient cpu. preemption: 0/3 nodes are available: 3 No preemption victims found.", "0/3 nodes", "3 Insufficient cpu."},
+		"Longhorn":     {"volume is not ready, code=Server Error, detail=] from [http://longhorn-backend:9500/v1/volumes/x]", "volume is", "not ready"},
+		"a panic":      {"runtime error: index out of range goroutine 17 [running]: main.x()", "runtime error", "index out of range"},
 		"disk usage":   {"disk usage: 95% of the pool, refused", "disk usage: 95%", "refused"},
 		"only a usage": {"Usage: mount -lhV", "Usage:", "-lhV"},
 	} {
