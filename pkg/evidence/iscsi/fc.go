@@ -24,10 +24,11 @@ func OverFC(v *snapshot.Volume) bool {
 	if pv == nil || pv.Spec.CSI == nil {
 		return pv != nil && pv.Spec.FC != nil
 	}
-	said, ports, others := statements(v), false, false
+	said, ports, others := statements(v), false, strings.Contains(pv.Spec.CSI.Driver, "iscsi")
 	for _, values := range said {
-		for _, a := range values {
-			ports = ports || portName.MatchString(a)
+		for key, a := range values {
+			key = strings.ToLower(key)
+			ports = ports || portName.MatchString(a) && !strings.Contains(key, "serial") && !strings.HasSuffix(key, "id") // a disk's own name has any form
 			others = others || strings.Contains(a, "iqn.") || strings.Contains(a, "nqn.")
 		}
 	}

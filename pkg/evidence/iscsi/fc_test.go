@@ -47,6 +47,8 @@ func TestOverFC(t *testing.T) {
 		want         bool
 	}{
 		"the protocol":                     {map[string]string{"protocol": "FC"}, nil, true},
+		"a disk's serial has that form":    {map[string]string{"serial": "5f2b9c0d1e3a4b6c"}, nil, false},
+		"a backend's own id, too":          {map[string]string{"volumeID": "2000a1b2c3d4e5f6"}, nil, false},
 		"ports in pairs":                   {nil, map[string]string{"DEVICE_WWN": "68ccf0980012345678901234567890ab", "FCWWPN0": "58:cc:f0:93:48:a0:03:a3"}, true},
 		"ports in a list":                  {map[string]string{"targetWWNs": `["500a0981891b8dc5","500a0981891b8dc6"]`}, nil, true},
 		"ports in bare digits":             {nil, map[string]string{"x": "0x21000024ff3dcb26,0x21000024ff3dcb27"}, true},
