@@ -45,7 +45,10 @@ var StorageclassMissing = &diagnosis.Rule{
 			p.Says = "unfit"
 			p.Steps = []remedy.Step{remedy.Words("Correct the claim or the volume in the fields that are named; the volumes of this class were made by hand. A pending claim holds no data and may be made anew; a PersistentVolume object with reclaim policy Retain may be made anew for the same storage.")}
 		default:
-			p.Says = "named"
+			p.Says, p.With["carries"] = "named", ""
+			if evidence.Resource(pl.X, "/persistentvolumes").Complete() {
+				p.With["carries"] = "class"
+			}
 			p.Steps = []remedy.Step{remedy.Words("Create the class under this name, or make the claim anew with another one: the class of an existing claim cannot be changed, and a pending claim holds no data.")}
 		}
 		p.Keys.Users(pl.Volume.Waiting()...)

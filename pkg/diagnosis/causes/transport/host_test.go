@@ -49,6 +49,8 @@ func TestInitiator(t *testing.T) {
 	check(t, []branch{
 		{"no daemon and no socket", host(func(*probes.Facts) {}), []string{"iscsid-not-running certain Node n1"}},
 		{"the probe of iSCSI did not end", host(func(f *probes.Facts) { f.Status = map[string]probes.ProbeState{"iscsi": {State: "timeout"}} }), clean},
+		{"the probe of iSCSI did not end, and iscsiadm was refused", host(func(f *probes.Facts) { f.Status = map[string]probes.ProbeState{"iscsi": {State: "timeout"}} }).says("web", refused),
+			[]string{"iscsid-not-running likely Node n1"}},
 		{"systemd holds the socket", host(func(f *probes.Facts) {
 			f.Files["proc/1/net/unix"] = probes.File{Kind: "file", Content: "0: 00000002 00000000 00010000 0001 01 20977 @ISCSIADM_ABSTRACT_NAMESPACE"}
 		}), clean},

@@ -48,7 +48,7 @@ var ISCSIDNotRunning = &diagnosis.Rule{
 		case broken.Yes():
 			p.With["why"] = "the session of volume " + pl.Volume.Spoken() + " broke, and only the daemon logs in again"
 			p.State, p.Last = []evidence.Answer{broken, none, deaf}, nil
-		case pl.View == nil && said.Yes(): // the word of who was refused
+		case none.Unseen() && said.Yes(): // the word of who was refused
 			p.Says, p.State = "refused", []evidence.Answer{p.State[0], said}
 			if p.Last = nil; !code {
 				p.Last = []evidence.Answer{none}
