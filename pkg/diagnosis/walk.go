@@ -147,6 +147,9 @@ func (p *Pass) placesOf(v *snapshot.Volume) *volumePlaces {
 	at, ok := p.placesBy[v]
 	if !ok {
 		at = &volumePlaces{whole: &evidence.Place{X: p.Index, Swept: p.sweepsNodes(), Asked: p.InScope, Volume: v}}
+		if pod := p.Pod(p.Question.Namespace, p.Question.Name); p.Question.Kind == "pod" && pod != nil {
+			at.whole.Near = pod.Spec.NodeName
+		}
 		at.whole.Texts, at.whole.Own = evidence.Heard(p.Texts(v))
 		for _, n := range p.findNodes(v) {
 			at.nodes = append(at.nodes, at.whole.On(n))

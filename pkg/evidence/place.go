@@ -21,6 +21,7 @@ type Place struct {
 	Pod    *corev1.Pod // what is asked about, for a rule that walks pods
 	Node   string
 	View   *snapshot.NodeView          // nil: the node was not probed
+	Near   string                      // the node of the asked pod, if the question is about one
 	Swept  bool                        // the question is about nodes: each of them has a cause of its own
 	Asked  func(*snapshot.Volume) bool // whether another volume belongs to the question; nil: any may
 	Texts  Texts                       // about the volume, newest first; of a Place with a node: those of that node and those of none
@@ -66,7 +67,7 @@ func (p *Place) AtConsumers() []*Place {
 }
 
 // AtNodes are the places of a volume on the nodes that were looked at and have or had it, those
-// first on which a pod of it waits or ends.
+// first on which a pod of it waits or ends, and before them that of the asked pod.
 func (p *Place) AtNodes() []*Place {
 	var first, rest []*Place
 	for _, n := range slices.Sorted(maps.Keys(p.X.NodeViews)) {
@@ -74,7 +75,9 @@ func (p *Place) AtNodes() []*Place {
 			continue
 		}
 		at := p.On(n)
-		if slices.ContainsFunc(p.Volume.LiveConsumersOn(n), func(c *snapshot.Consumer) bool { return c.Waiting() || c.Terminating() }) {
+		if n == p.Near {
+			first = slices.Insert(first, 0, at)
+		} else if slices.ContainsFunc(p.Volume.LiveConsumersOn(n), func(c *snapshot.Consumer) bool { return c.Waiting() || c.Terminating() }) {
 			first = append(first, at)
 		} else {
 			rest = append(rest, at)
@@ -94,7 +97,7 @@ func (p *Place) Nodes() []*Place {
 
 // On is the place of the volume on a node, without what was said about others.
 func (p *Place) On(node string) *Place {
-	return &Place{X: p.X, Volume: p.Volume, Node: node, View: p.X.View(node), Swept: p.Swept, Asked: p.Asked, Texts: p.Texts.At(node), Own: p.Own.At(node)}
+	return &Place{X: p.X, Volume: p.Volume, Node: node, View: p.X.View(node), Near: p.Near, Swept: p.Swept, Asked: p.Asked, Texts: p.Texts.At(node), Own: p.Own.At(node)}
 }
 
 // NodePlace is a node as a whole, apart from what was said about it.
