@@ -100,7 +100,8 @@ func blamesVolume(t diagnosis.Text) bool {
 	case "FailedScheduling", "Unschedulable":
 		return is(t, message.VolumePredicates...) ||
 			strings.Contains(t.Raw, "binding volumes") ||
-			strings.Contains(t.Raw, "persistentvolumeclaim")
+			strings.Contains(t.Raw, "persistentvolumeclaim") ||
+			strings.Contains(t.Raw, "was not created for pod") // component-helpers/storage/ephemeral: the claim of its name is another's
 	}
 	return namesMount(t)
 }

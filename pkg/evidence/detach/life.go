@@ -36,7 +36,7 @@ func Lives(x *snapshot.Index, node string) (said string, a evidence.Answer) {
 		facts = append(facts, evidence.FromNode(node, fmt.Sprintf("proc/%d/cgroup", p.PID), p.Cgroup))
 	}
 	if len(facts) == 0 {
-		return "", dark
+		return "", evidence.Unseen(evidence.Lack{Need: "node/" + node, Node: node, Why: "it runs, and nothing shows whether it comes back to the volume"})
 	}
 	return said, evidence.Yes(facts...)
 }

@@ -17,7 +17,7 @@ const patience = 3 * time.Hour
 
 // makers make, check or grow a filesystem, which takes as long as the disk is large; the kubelet
 // does not wait for them, and its next tries find the driver at work.
-var makers = []string{"mkfs", "mke2fs", "fsck", "e2fsck", "xfs_repair", "resize2fs", "xfs_growfs", "cryptsetup"}
+var makers = []string{"mkfs", "mke2fs", "fsck", "e2fsck", "xfs_repair", "resize2fs", "xfs_growfs"}
 
 // AtWork asks whether such a tool works on a volume's device on a node, and gives its words. One of which the kernel
 // says that it hangs does not.
