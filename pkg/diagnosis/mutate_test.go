@@ -43,6 +43,9 @@ var mutations = map[string]map[string]mutation{
 	"no-maps":           {"refuted": mapped, "unseen": holeIn(probes.Block)},
 	"no-san":            {"refuted": sanned, "unseen": forbid("api/storage.k8s.io/csinodes", func(c *snapshot.Cluster) { c.CSINodes = nil })},
 	"share-idle":        {"refuted": usedByPod, "unseen": forbid("api//pods", func(c *snapshot.Cluster) { c.Pods = nil })},
+	"program-missing":   {"refuted": installed, "unseen": holeIn(probes.Files)},
+	"daemon-missing":    {"refuted": serves, "unseen": holeIn(probes.Processes)},
+	"system-known":      {"unseen": nameless},
 	"manager-idle":      {"refuted": runsMore, "unseen": forbid("api/longhorn.io/replicas", func(c *snapshot.Cluster) { c.Longhorn.Replicas = nil })},
 }
 
@@ -288,6 +291,37 @@ func sanned(s *snapshot.Snapshot, on remedy.Target) bool {
 func runsMore(s *snapshot.Snapshot, on remedy.Target) bool {
 	for _, im := range s.Cluster.Longhorn.InstanceManagers {
 		im.Replicas = append(im.Replicas, snapshot.LHProcess{Name: "another-r-1", State: "running"})
+	}
+	return true
+}
+
+func installed(s *snapshot.Snapshot, on remedy.Target) bool {
+	f := facts(s, on.Node)
+	if f == nil {
+		return false
+	}
+	f.Files["usr/sbin/iscsiadm"] = probes.File{Kind: "file"}
+	return true
+}
+
+func serves(s *snapshot.Snapshot, on remedy.Target) bool {
+	f := facts(s, on.Node)
+	if f == nil {
+		return false
+	}
+	f.Processes = append(f.Processes, probes.Process{PID: 7777, Comm: "iscsid"})
+	f.ISCSI.DaemonPIDs = []int{7777}
+	return true
+}
+
+func nameless(s *snapshot.Snapshot, on remedy.Target) bool {
+	f := facts(s, on.Node)
+	if f == nil {
+		return false
+	}
+	f.Identity.OSRelease = nil
+	for _, n := range s.Cluster.Nodes {
+		n.Status.NodeInfo.OSImage = ""
 	}
 	return true
 }

@@ -65,3 +65,17 @@ func TestUsedByMachineOutside(t *testing.T) {
 		}
 	}
 }
+
+// TestAskedPodIsNearest: of several nodes that suffer alike, the one of the asked pod is named.
+func TestAskedPodIsNearest(t *testing.T) {
+	t.Parallel()
+	for pod, want := range map[string]string{"web-0": "Node n1", "web-1": "Node n2"} {
+		w := nfsMounted(nfsMounted(nfs().Runs(0).Runs(1), "n1", 0), "n2", 1)
+		for _, n := range []string{"n1", "n2"} {
+			w.Entries(n, "@dial/10.9.0.5:2049", "ECONNREFUSED")
+		}
+		if got, _ := w.Verdict(t, Catalog(), "pod shop/"+pod); !strings.Contains(got, "certain nfs-server-unreachable "+want) {
+			t.Errorf("%s: got %s", pod, got)
+		}
+	}
+}
