@@ -26,8 +26,10 @@ func (c *Catalog) couldBe(p *Pass, s *Symptom) []report.CouldBe {
 			continue
 		}
 		m, ok := p.missesOf(r.Name).first(s.at.list)
-		if !ok && (len(volumes) == 0 || slices.ContainsFunc(volumes, func(v *snapshot.Volume) bool { return r.can(p.supposed(v)) })) {
+		if !ok {
 			m, ok = ground.below(r.Layer)
+			// What only the kubelet suffers from, of other volumes, no list of objects hides.
+			ok = ok && (m.node != "" || len(volumes) == 0 || slices.ContainsFunc(volumes, func(v *snapshot.Volume) bool { return r.can(p.supposed(v)) }))
 		}
 		if ok {
 			out = append(out, report.CouldBe{Cause: r.Name, BlockedBy: p.blockedBy(m)})

@@ -98,14 +98,15 @@ func holds(pl *evidence.Place, w, h *corev1.Pod) evidence.Answer {
 	on, required := h.Spec.NodeName, pl.Volume.AttachRequired(pl.X)
 	ready := node.Ready(pl.X, on)
 	a, attached := On(pl.X, pl.Volume, on)
+	drivers := evidence.Resource(pl.X, "storage.k8s.io/csidrivers") // which say whether anything is attached
 	read := evidence.Resources(pl.X, "/nodes", "storage.k8s.io/volumeattachments")
 	switch {
 	case attached:
 		return evidence.All(evidence.Yes(a.Facts...), ready)
 	case h.Status.Phase != corev1.PodRunning:
 		return evidence.No()
-	case !required && pluginRefused(pl, w):
-		return evidence.All(evidence.Yes(mounted(pl, on)...), ready)
+	case (!required || !drivers.Complete()) && pluginRefused(pl, w):
+		return evidence.All(evidence.Yes(mounted(pl, on)...), ready, drivers.Nothing())
 	case pl.Volume.PV == nil && !read.Complete() && volume.KindOf(pl.X, pl.Volume) == volume.Disk:
 	case !required || len(RefusedTo(pl, w)) == 0:
 		return evidence.No()
