@@ -216,6 +216,15 @@ func Answering(pl *evidence.Place, portals []Portal) []string {
 	return out
 }
 
+// OfOthers tells whether all portals of a list are those that other volumes on the node name: they lead to other targets.
+func OfOthers(pl *evidence.Place, answering []string) bool {
+	return !slices.ContainsFunc(answering, func(at string) bool {
+		return !slices.ContainsFunc(pl.X.VolumesOn(pl.Node), func(v *snapshot.Volume) bool {
+			return v != pl.Volume && slices.ContainsFunc(v.ISCSIPortals(pl.Node), func(a netip.AddrPort) bool { return a.String() == at })
+		}) || slices.ContainsFunc(pl.Volume.ISCSIPortals(pl.Node), func(a netip.AddrPort) bool { return a.String() == at })
+	})
+}
+
 // FromOthers says which other nodes reach a portal and which do not.
 func (p Portal) FromOthers(pl *evidence.Place) (reach, not []string) {
 	for name, view := range pl.X.NodeViews {

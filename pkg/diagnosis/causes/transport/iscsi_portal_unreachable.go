@@ -66,7 +66,7 @@ func portalUnreachable(pl *evidence.Place, portal iscsi.Portal, answering []stri
 	case portal.Blamed.Yes() && p.State[0].Unseen():
 		p.AtMost, p.State, p.Last = report.Likely, []evidence.Answer{portal.Blamed}, p.State[:2]
 	default:
-		p.State = append(p.State, wanted, evidence.Any(portal.Blamed, lost, evidence.When(portal.Named && len(answering) == 0)))
+		p.State = append(p.State, wanted, evidence.Any(portal.Blamed, lost, evidence.When(portal.Named && iscsi.OfOthers(pl, answering))))
 	}
 	return p
 }

@@ -46,20 +46,28 @@ func TestISCSIPortalUnreachable(t *testing.T) {
 		"sys/class/iscsi_connection/connection1:0/persistent_address", "10.9.0.1", "sys/class/iscsi_connection/connection1:0/address", "10.9.0.1",
 		"sys/class/iscsi_session/session1/device/connection1:0", "@dir"}
 	pod := "apiVersion: v1\nkind: Pod\nmetadata: {namespace: san, name: target-0}\nspec: {nodeName: n2}\nstatus: {phase: Running, podIP: 10.9.0.1}\n"
+	others := func(s *sketch.Sketch) *sketch.Sketch {
+		return s.Add("apiVersion: v1\nkind: PersistentVolume\nmetadata: {name: pv-2}\nspec: {accessModes: [ReadWriteOnce], claimRef: {namespace: shop, name: more, uid: c2}, iscsi: {targetPortal: '10.9.0.7:3260', iqn: iqn.2020-01.com.example:b, lun: 0}}\nstatus: {phase: Bound}\n",
+			"apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {namespace: shop, name: more, uid: c2}\nspec: {volumeName: pv-2}\nstatus: {phase: Bound}\n",
+			"apiVersion: v1\nkind: Pod\nmetadata: {namespace: shop, name: db-1, uid: p2}\nspec: {nodeName: n1, volumes: [{name: d, persistentVolumeClaim: {claimName: more}}], containers: [{name: app, image: i}]}\nstatus: {phase: Running}\n")
+	}
+	const third = "@dial/10.9.0.7:3260"
 	for name, c := range map[string]struct {
 		sketch *sketch.Sketch
 		want   []string
 	}{
-		"both answer":                     {twoPortals(one, "ok 1ms", two, "ok 1ms"), []string{}},
-		"none answers":                    {twoPortals(one, "timeout 3s", two, "EHOSTUNREACH"), []string{"certain Node n1"}},
-		"one is dead, and nobody says so": {twoPortals(one, "timeout 3s", two, "ok 1ms"), []string{}},
-		"one is dead, and it is named":    {twoPortals(one, "timeout 3s", two, "ok 1ms").Add(failed("iscsiadm: cannot make connection to 10.9.0.1: No route to host")), []string{"certain Node n1"}},
-		"it answers, and it was named":    {twoPortals(one, "ok 1ms", two, "ok 1ms").Add(failed("iscsiadm: cannot make connection to 10.9.0.1: No route to host")), []string{}},
-		"not tried, and it is named":      {twoPortals().Add(failed("iscsiadm: cannot make connection to 10.9.0.1: No route to host")), []string{"likely Node n1"}},
-		"not tried":                       {twoPortals(), []string{}},
-		"logged in through it":            {twoPortals(append(session, one, "timeout 3s", two, "timeout 3s")...), []string{"certain Node n1"}},
-		"a pod of the cluster":            {twoPortals(one, "timeout 3s", two, "ok 1ms").Add(pod, failed("iscsiadm: cannot make connection to 10.9.0.1: No route to host")), []string{}},
-		"redundancy is gone":              {twoPortals(one, "timeout 3s", two, "ok 1ms").Edit("phase: Pending", "phase: Running"), []string{"certain Node n1"}},
+		"both answer":  {twoPortals(one, "ok 1ms", two, "ok 1ms"), []string{}},
+		"none answers": {twoPortals(one, "timeout 3s", two, "EHOSTUNREACH"), []string{"certain Node n1"}},
+		"none answers, that of another volume does": {others(twoPortals(one, "timeout 3s", two, "EHOSTUNREACH", third, "ok 1ms")), []string{"certain Node n1"}},
+		"none answers, one that nobody names does":  {twoPortals(one, "timeout 3s", two, "EHOSTUNREACH", third, "ok 1ms"), []string{}},
+		"one is dead, and nobody says so":           {twoPortals(one, "timeout 3s", two, "ok 1ms"), []string{}},
+		"one is dead, and it is named":              {twoPortals(one, "timeout 3s", two, "ok 1ms").Add(failed("iscsiadm: cannot make connection to 10.9.0.1: No route to host")), []string{"certain Node n1"}},
+		"it answers, and it was named":              {twoPortals(one, "ok 1ms", two, "ok 1ms").Add(failed("iscsiadm: cannot make connection to 10.9.0.1: No route to host")), []string{}},
+		"not tried, and it is named":                {twoPortals().Add(failed("iscsiadm: cannot make connection to 10.9.0.1: No route to host")), []string{"likely Node n1"}},
+		"not tried":                                 {twoPortals(), []string{}},
+		"logged in through it":                      {twoPortals(append(session, one, "timeout 3s", two, "timeout 3s")...), []string{"certain Node n1"}},
+		"a pod of the cluster":                      {twoPortals(one, "timeout 3s", two, "ok 1ms").Add(pod, failed("iscsiadm: cannot make connection to 10.9.0.1: No route to host")), []string{}},
+		"redundancy is gone":                        {twoPortals(one, "timeout 3s", two, "ok 1ms").Edit("phase: Pending", "phase: Running"), []string{"certain Node n1"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
