@@ -28,8 +28,8 @@ func Shortage(pl *evidence.Place) (rooms []string, silent bool, a evidence.Answe
 	if v.Class == nil || roomy(pl.X, v) {
 		return nil, false, evidence.No()
 	}
-	silent = true
-	looks := evidence.All(published(pl.X, v.Class.Provisioner), evidence.Resource(pl.X, "storage.k8s.io/csistoragecapacities").Nothing())
+	silent = capacities(pl.X).Complete()
+	looks := published(pl.X, v.Class.Provisioner)
 	var facts []report.Evidence
 	for _, w := range v.Waiting() {
 		why, _ := pods.Unscheduled(w.Pod)
@@ -56,8 +56,15 @@ func Shortage(pl *evidence.Place) (rooms []string, silent bool, a evidence.Answe
 	return rooms, silent, evidence.All(evidence.Yes(facts...), looks)
 }
 
-// RoomUnseen is that published capacities lag behind the storage.
-func RoomUnseen() evidence.Answer {
+func capacities(x *snapshot.Index) evidence.Reading {
+	return evidence.Resource(x, "storage.k8s.io/csistoragecapacities")
+}
+
+// RoomUnseen is that published capacities could not be read, or that they lag behind the storage.
+func RoomUnseen(x *snapshot.Index) evidence.Answer {
+	if unread := capacities(x).Nothing(); unread.Unseen() {
+		return unread
+	}
 	return evidence.Unseen(evidence.Lack{Need: "the free space in the storage itself", Why: "published capacities lag behind"})
 }
 

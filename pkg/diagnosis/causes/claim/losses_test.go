@@ -56,7 +56,7 @@ func TestUnread(t *testing.T) {
 		"refused, volumes":    {and(refused, unread("/persistentvolumes")), "likely PersistentVolumeClaim/data"},
 		"no room":             {full, "likely PersistentVolumeClaim/data"},
 		"no room, drivers":    {and(full, unread("storage.k8s.io/csidrivers"), func(s *snapshot.Snapshot) { s.Cluster.CSIDrivers = nil }), ""},
-		"no room, capacities": {and(full, unread("storage.k8s.io/csistoragecapacities"), func(s *snapshot.Snapshot) { s.Cluster.Capacities = nil }), ""},
+		"no room, capacities": {and(full, unread("storage.k8s.io/csistoragecapacities"), func(s *snapshot.Snapshot) { s.Cluster.Capacities = nil }), "likely PersistentVolumeClaim/data"},
 	})
 	try(t, claim.ProvisionerNotResponding, wanted, map[string]variant{
 		"provisioner":                            {down, "certain PersistentVolumeClaim/data"},

@@ -61,7 +61,7 @@ var ProvisioningFailed = &diagnosis.Rule{
 		}
 		rooms, silent, short := provision.Shortage(pl)
 		p.With["rooms"] = words.List(rooms, 0)
-		p.State, p.Last = []evidence.Answer{short, pending}, []evidence.Answer{provision.RoomUnseen(), p.State[1]}
+		p.State, p.Last = []evidence.Answer{short, pending}, []evidence.Answer{provision.RoomUnseen(pl.X), p.State[1]}
 		p.Says, p.Steps = noRoom(silent)
 		return []*diagnosis.Proof{p}
 	},
