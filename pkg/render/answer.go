@@ -71,7 +71,7 @@ func (p *page) answer(c report.Cause) {
 	words := []string{sureness(c), c.Name}
 	if other := p.another(c); other != "" {
 		words = append(words, "pvc "+other)
-	} else if v := p.names.volume; v != "" {
+	} else if v := p.names.volume; v != "" && p.isOf(c, v) {
 		if columns(strings.Join(words, " · ")+" · volume "+v)+2 > p.width() {
 			v = brief(v) // commands and -o wide have it whole
 		}
@@ -88,6 +88,11 @@ func (p *page) another(c report.Cause) string {
 		return ""
 	}
 	return c.Affects[0].Namespace + "/" + c.Affects[0].Name
+}
+
+// isOf tells whether a cause is one of the named volume: what an asked pod lacks may belong to another one of its volumes.
+func (p *page) isOf(c report.Cause, volume string) bool {
+	return p.r.Subject.Kind != "Pod" || !slices.Contains([]string{"Secret", "ConfigMap", "ServiceAccount", "SecretProviderClass"}, c.Subject.Kind) || strings.Contains(c.Message, volume)
 }
 
 // answerLines is how many lines an answer may take before it loses its asides.

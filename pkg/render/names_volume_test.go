@@ -44,3 +44,16 @@ func TestAnotherClaim(t *testing.T) {
 		}
 	}
 }
+
+// TestCauseOfTheVolume: what an asked pod lacks for a volume of its own is not about the first of its claims.
+func TestCauseOfTheVolume(t *testing.T) {
+	pod := &page{r: &report.Report{Subject: report.Subject{Kind: "Pod", Namespace: "shop", Name: "web-0"}}}
+	for kind, want := range map[string]bool{"Secret": false, "ConfigMap": false, "Node": true, "PersistentVolumeClaim": true} {
+		if got := pod.isOf(report.Cause{Subject: report.Subject{Kind: kind, Name: "x"}, Message: "x is missing."}, "pvc-1"); got != want {
+			t.Errorf("%s: %v, want %v", kind, got, want)
+		}
+	}
+	if !pod.isOf(report.Cause{Subject: report.Subject{Kind: "Secret"}, Message: "Secret x, which volume pvc-1 needs, is missing."}, "pvc-1") {
+		t.Error("a Secret that the volume needs is not of the volume")
+	}
+}
