@@ -86,3 +86,17 @@ func TestGoreleaser(t *testing.T) {
 		t.Errorf("files (-ours +goreleaser):\n%s", diff)
 	}
 }
+
+// TestMakefile: what is released is compiled as what is built and measured here.
+func TestMakefile(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(filepath.Join("..", "..", "Makefile"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(text), "\nSELDOM    := ")
+	line, _, _ := strings.Cut(rest, "\n")
+	if diff := cmp.Diff(strings.Fields(line), strings.Fields(seldom)); diff != "" {
+		t.Errorf("compiled without inlining (-Makefile +release):\n%s", diff)
+	}
+}

@@ -101,8 +101,9 @@ func release(version, out string, names []string) error {
 const tags = "kustomize_disable_go_plugin_support"
 
 // seldom is compiled without inlining, as in the Makefile.
-const seldom = "k8s.io/... google.golang.org/... sigs.k8s.io/... golang.org/x/net/... github.com/google/... github.com/go-openapi/... github.com/spf13/... " +
-	"github.com/mountdoctor/kubectl-mountdoctor/pkg/collect/... github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/causes/... github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy/... github.com/mountdoctor/kubectl-mountdoctor/pkg/launch/... github.com/mountdoctor/kubectl-mountdoctor/pkg/plugin/... github.com/mountdoctor/kubectl-mountdoctor/pkg/render/..."
+const seldom = "k8s.io/... google.golang.org/... sigs.k8s.io/... golang.org/x/net/... github.com/google/... github.com/go-openapi/... github.com/spf13/... github.com/mountdoctor/kubectl-mountdoctor/pkg/collect/... github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/causes/... github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy/... " +
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/symptom/... github.com/mountdoctor/kubectl-mountdoctor/pkg/launch/... github.com/mountdoctor/kubectl-mountdoctor/pkg/plugin/... github.com/mountdoctor/kubectl-mountdoctor/pkg/render/... github.com/mountdoctor/kubectl-mountdoctor/pkg/report/... github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot/bundle/... github.com/olekukonko/... github.com/emicklei/... github.com/gorilla/... github.com/moby/... github.com/fxamacker/... " +
+	"github.com/fatih/... github.com/clipperhouse/... golang.org/x/oauth2/... github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/claims/... github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/cloud/... github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/crypt/... github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/drbd/... github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/longhorn/... github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/provision/... github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/security/... github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/smb/..."
 
 // flags are those of the build: no path and no time of this machine, no build id.
 func flags(version string) []string {
