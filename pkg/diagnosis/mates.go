@@ -8,9 +8,10 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-// ofMates tells whether something is wrong only for others who share a volume with the asked pod, as far as that has no
-// symptom of its own, and whether it names one of them: the asked one is Ready, what is wrong lies on nodes where such others live,
-// and neither the pod nor the machine that serves its share is among those that it is about. What is left of the volume where nobody uses it is no mate's: it may be what the pod suffers from.
+// ofMates tells whether something is wrong only for others who share a volume with the asked pod, and whether it names one
+// of them: the asked one is Ready, what is wrong lies on nodes where such others live, and neither the pod nor the machine
+// that serves its share is among those that it is about. What is left of the volume where nobody uses it is no mate's: it
+// may be what the pod suffers from.
 func (p *Pass) ofMates(k *Keys) (is, named bool) {
 	if p.Question.Kind != "pod" || len(k.at.list) == 0 {
 		return false, false

@@ -133,8 +133,8 @@ func (p *Pass) inDoubt(cause string, z puzzle) bool {
 	switch cause {
 	case "device-held-by-process": // the driver's own tools have it open, too
 		d, ok := p.DeviceOn(z.volume, z.node)
-		return ok && d.View != nil && slices.ContainsFunc(d.View.Processes(), func(q *probes.Process) bool {
-			return slices.ContainsFunc(q.Open, func(o probes.Descriptor) bool { return o.Device && slices.Contains(d.Numbers(), o.Dev) })
+		return ok && slices.ContainsFunc(d.Numbers(), func(n probes.Dev) bool {
+			return slices.ContainsFunc(d.View.Openers(n), func(o snapshot.Opener) bool { return o.Descriptor.Device })
 		})
 	case "device-mapped-on-other-node":
 		return p.someUnprobed() || slices.ContainsFunc(p.at(z).Refused(), func(t evidence.Text) bool { // by a client without a device, too

@@ -41,6 +41,15 @@ func ConsumersOf(x *snapshot.Index, v *snapshot.Volume) Reading {
 	return Resource(x, "/pods").And(Resource(x, "/persistentvolumeclaims"))
 }
 
+// UsersOf is that of a volume and of all other objects that stand for the same one in its backend.
+func UsersOf(x *snapshot.Index, v *snapshot.Volume) Reading {
+	r := ConsumersOf(x, v)
+	for _, o := range x.Others(v) {
+		r = r.And(ConsumersOf(x, o))
+	}
+	return r
+}
+
 // Log says whether the tail of a pod's log was read as far as it was asked for.
 func Log(x *snapshot.Index, namespace, pod string) Reading {
 	for _, g := range x.Gaps {

@@ -46,11 +46,7 @@ func NoneUses(x *snapshot.Index, v *snapshot.Volume, on string) evidence.Answer 
 	} else if !evidence.Resource(x, "/pods").Complete() {
 		where = "that may name its claim"
 	}
-	r := evidence.ConsumersOf(x, v).And(evidence.Resource(x, "/persistentvolumes"))
-	for _, o := range x.Others(v) {
-		r = r.And(evidence.ConsumersOf(x, o))
-	}
-	return r.Nothing(evidence.FromAPI("Pods", "spec.volumes", fmt.Sprintf("none %s uses the volume (%d were read)", where, len(x.Cluster.Pods))))
+	return evidence.UsersOf(x, v).And(evidence.Resource(x, "/persistentvolumes")).Nothing(evidence.FromAPI("Pods", "spec.volumes", fmt.Sprintf("none %s uses the volume (%d were read)", where, len(x.Cluster.Pods))))
 }
 
 // Gone asks whether the API knows no pod with a UID and no process of the node

@@ -21,7 +21,7 @@ func Awaited(x *snapshot.Index, v *snapshot.Volume, node string) bool {
 // still lives needs it there, and the volume is wanted elsewhere, its attachment is
 // being deleted, or its last pod there ends or is gone.
 func Released(x *snapshot.Index, v *snapshot.Volume, node string) (evidence.Answer, string) {
-	if r := users(x, v); !r.Complete() {
+	if r := evidence.UsersOf(x, v); !r.Complete() {
 		return evidence.Unseen(r.Lacks()...), ""
 	}
 	needed := func(o *snapshot.Volume) bool {
@@ -49,16 +49,7 @@ func Released(x *snapshot.Index, v *snapshot.Volume, node string) (evidence.Answ
 	if len(v.LiveConsumersOn(node)) > 0 {
 		return evidence.No(), ""
 	}
-	return users(x, v).Nothing(), "no pod on the node uses it any more"
-}
-
-// users says whether all pods were read that can use a volume, by whatever object.
-func users(x *snapshot.Index, v *snapshot.Volume) evidence.Reading {
-	r := evidence.ConsumersOf(x, v)
-	for _, o := range x.Others(v) {
-		r = r.And(evidence.ConsumersOf(x, o))
-	}
-	return r
+	return evidence.UsersOf(x, v).Nothing(), "no pod on the node uses it any more"
 }
 
 // Handover is how long a node may take to let a volume go after its last pod there ended:
@@ -68,7 +59,7 @@ const Handover = 2 * time.Minute
 // JustReleased tells whether a node still has a volume only because its last pod there
 // ended a moment ago: what is still mounted or attached then is on its way out.
 func JustReleased(x *snapshot.Index, v *snapshot.Volume, on string) bool {
-	if !users(x, v).Complete() || !x.NodeReady(on).Ready && !node.Tainted(x.Node(on), node.OutOfService) {
+	if !evidence.UsersOf(x, v).Complete() || !x.NodeReady(on).Ready && !node.Tainted(x.Node(on), node.OutOfService) {
 		return false
 	}
 	ending := false
