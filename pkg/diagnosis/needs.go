@@ -9,25 +9,21 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-// everyLook are the tables that any statement about a node rests on: a probe that did
-// not come to its end there leaves nothing certain.
-var everyLook = []probes.Table{probes.Machine, probes.Processes, probes.Mounts, probes.Block}
-
 // users are the tables in which something that uses a volume can be. A cause that is what
 // remains when nothing else is found argues from the absence of every user.
 var users = []probes.Table{probes.Block, probes.DeviceNodes, probes.Swaps, probes.Superblocks, probes.Mounts, probes.Processes, probes.Descriptors}
 
-// capByLook caps a finding at likely when the nodes that it speaks of were not looked at
-// to the end.
+// capByLook caps a finding that is what remains at likely when the nodes that it speaks of
+// were not looked at to the end. Any other rests on what was seen; what it argues from absence
+// are Readings of its own.
 func (p *Pass) capByLook(f *Finding) {
+	if len(f.rule.Residual) == 0 {
+		return
+	}
 	var look evidence.Reading
 	volumes := p.volumesOf(&f.Keys)
 	for _, node := range f.places() {
 		if p.View(node) == nil {
-			continue
-		}
-		look = look.And(p.ended(node))
-		if len(f.rule.Residual) == 0 {
 			continue
 		}
 		for _, t := range users {
@@ -51,16 +47,6 @@ func (p *Pass) whole(volumes []*snapshot.Volume, node string, table probes.Table
 		if r = evidence.TablesFor(p.Index, v, node, table); !r.Complete() {
 			break
 		}
-	}
-	return r
-}
-
-// ended says whether the probes that every statement about a node rests on came to
-// their end there.
-func (p *Pass) ended(node string) evidence.Reading {
-	var r evidence.Reading
-	for _, t := range everyLook {
-		r = r.And(evidence.Ended(p.Index, node, t))
 	}
 	return r
 }
