@@ -1,7 +1,6 @@
 package diagnosis
 
 import (
-	"sort"
 	"time"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
@@ -41,7 +40,7 @@ func (c *Catalog) assemble(p *Pass, roots []*Finding) *report.Report {
 	return report.Show(r)
 }
 
-// gather attaches every finding to its root and returns the roots in order.
+// gather attaches every finding to its root and returns the roots.
 func (c *Catalog) gather(p *Pass) []*Finding {
 	var roots []*Finding
 	near := indexKeys(p.findings)
@@ -64,7 +63,6 @@ func (c *Catalog) gather(p *Pass) []*Finding {
 			roots = append(roots, f)
 		}
 	}
-	sort.SliceStable(roots, func(i, j int) bool { return less(roots[i], roots[j]) })
 	return roots
 }
 

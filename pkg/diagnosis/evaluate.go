@@ -44,6 +44,7 @@ func (c *Catalog) answer(p *Pass) []*Finding {
 	c.run(p)
 	roots := c.gather(p)
 	c.explain(p, roots)
+	sort.SliceStable(roots, func(i, j int) bool { return less(roots[i], roots[j]) })
 	return roots
 }
 

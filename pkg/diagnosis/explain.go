@@ -27,6 +27,7 @@ func (c *Catalog) explain(p *Pass, roots []*Finding) {
 			}
 			if top := f.root(); !slices.Contains(s.explainedBy, top) && isRoot[top] {
 				s.explainedBy = append(s.explainedBy, top)
+				top.felt = top.felt || !s.Past && !s.quiet()
 			}
 		}
 	}

@@ -156,6 +156,7 @@ type Finding struct {
 	facts    set[report.Evidence]
 	rule     *Rule
 	near     int  // nearness to the asked volume: higher is nearer
+	felt     bool // explains something that stands now
 	ownWord  bool // nothing but what users of the volume print tells of it
 	folded   bool // a mere possibility that a proven consequence names as "perhaps because"
 	parent   *Finding

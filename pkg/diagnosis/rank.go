@@ -7,8 +7,8 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
-// less orders roots: severity, certainty, number of workloads hit, deeper layer,
-// name, subject. No weights.
+// less orders roots: severity, certainty, whether somebody suffers from it now, nearness to
+// what was asked, number of objects hit, deeper layer, name, subject. No weights.
 func less(a, b *Finding) bool {
 	if x, y := a.Severity.Rank(), b.Severity.Rank(); x != y {
 		return x > y
@@ -18,6 +18,9 @@ func less(a, b *Finding) bool {
 	}
 	if x, y := a.Certainty.Rank(), b.Certainty.Rank(); x != y {
 		return x > y
+	}
+	if a.felt != b.felt {
+		return a.felt
 	}
 	if a.near != b.near {
 		return a.near > b.near
