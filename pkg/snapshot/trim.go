@@ -102,8 +102,8 @@ func ownJSON(t reflect.Type) bool {
 
 // readAnnotations are the annotations that rules look up.
 var readAnnotations = map[string]bool{
-	"pv.kubernetes.io/bind-completed": true, "pv.kubernetes.io/bound-by-controller": true, "pv.kubernetes.io/provisioned-by": true,
-	"pv.kubernetes.io/migrated-to": true, annotationAzureGroup: true, "volume.kubernetes.io/storage-provisioner": true, "volume.beta.kubernetes.io/storage-provisioner": true,
+	"pv.kubernetes.io/bind-completed": true, "pv.kubernetes.io/bound-by-controller": true, provisionedBy: true,
+	"pv.kubernetes.io/migrated-to": true, annotationAzureGroup: true, ProvisionerNow: true, ProvisionerBeta: true,
 	SelectedNode: true, "volume.beta.kubernetes.io/storage-class": true,
 	"storageclass.kubernetes.io/is-default-class": true, "storageclass.beta.kubernetes.io/is-default-class": true,
 	"csi.volume.kubernetes.io/nodeid": true, "csi.alpha.kubernetes.io/node-id": true, "storage.alpha.kubernetes.io/migrated-plugins": true, "volumes.kubernetes.io/controller-managed-attach-detach": true,

@@ -1,7 +1,6 @@
 package snapshot
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -117,7 +116,7 @@ func (x *Index) complete(v *Volume) {
 	}
 	if v.Driver != LonghornDriver {
 		if v.Driver == "" && v.PV == nil {
-			v.Driver = provisionerOf(v)
+			v.Driver = v.Provisioner()
 		}
 		v.migratedTo = x.migration(v)
 		return
@@ -130,18 +129,6 @@ func (x *Index) complete(v *Volume) {
 		ShareManager: x.lhShareManagers[v.Handle],
 		Attachment:   x.lhAttachments[v.Handle],
 	}
-}
-
-// provisionerOf is who makes, or has made, the volume of a claim whose PersistentVolume is not there, or may
-// not be read: the PV controller writes it onto the claim.
-func provisionerOf(v *Volume) string {
-	if v.Class != nil {
-		return v.Class.Provisioner
-	}
-	if v.Claim == nil {
-		return ""
-	}
-	return cmp.Or(v.Claim.Annotations["volume.kubernetes.io/storage-provisioner"], v.Claim.Annotations["volume.beta.kubernetes.io/storage-provisioner"])
 }
 
 func (x *Index) classOf(v *Volume) *storagev1.StorageClass {

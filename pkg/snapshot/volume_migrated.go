@@ -106,7 +106,7 @@ func claimMigrated(c *corev1.PersistentVolumeClaim, driver string) bool {
 	if c == nil {
 		return false
 	}
-	for _, k := range []string{annotationMigratedTo, "volume.kubernetes.io/storage-provisioner", "volume.beta.kubernetes.io/storage-provisioner"} {
+	for _, k := range []string{annotationMigratedTo, ProvisionerNow, ProvisionerBeta} {
 		if c.Annotations[k] == driver {
 			return true
 		}

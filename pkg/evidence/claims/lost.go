@@ -1,7 +1,6 @@
 package claims
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 
@@ -57,15 +56,12 @@ func SaidLost(pl *evidence.Place) evidence.Answer {
 
 // Survivor says what is known of the storage behind a PersistentVolume that is gone.
 func Survivor(pl *evidence.Place) (words string, fact report.Evidence) {
-	c := pl.Volume.Claim
 	if lh := pl.Volume.LH(); lh != nil {
 		return fmt.Sprintf("The Longhorn volume %s that belonged to it still exists (%s, %s, made %s ago).", lh.Name, lh.Status.State, lh.Status.Robustness,
 				report.Duration(int64(pl.X.Age(lh.CreationTimestamp.Time).Seconds()))),
 			evidence.FromAPI("volumes.longhorn.io "+lh.Name, "status", fmt.Sprintf("pvName %s, state %s, robustness %s", lh.Status.Kubernetes.PVName, lh.Status.State, lh.Status.Robustness))
 	}
-	driver := c.Annotations["volume.kubernetes.io/storage-provisioner"]
-	driver = cmp.Or(driver, c.Annotations["volume.beta.kubernetes.io/storage-provisioner"])
-	switch {
+	switch driver := snapshot.ProvisionerOf(pl.Volume.Claim); {
 	case driver == snapshot.LonghornDriver && evidence.Resource(pl.X, "longhorn.io/volumes").Complete():
 		return "No Longhorn volume says that it belonged to it.", fact
 	case driver != "":

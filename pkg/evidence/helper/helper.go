@@ -59,20 +59,6 @@ func Node(pl *evidence.Place) string {
 	return snapshot.ChosenNode(pl.Volume.Claim)
 }
 
-// Provisioner is whose helper it is, by the volume's class or the annotation of its claim or PersistentVolume.
-func Provisioner(pl *evidence.Place) string {
-	v := pl.Volume
-	switch {
-	case v.Class != nil:
-		return v.Class.Provisioner
-	case v.PV != nil:
-		return v.PV.Annotations["pv.kubernetes.io/provisioned-by"]
-	case v.Claim != nil:
-		return v.Claim.Annotations["volume.kubernetes.io/storage-provisioner"]
-	}
-	return ""
-}
-
 const (
 	young = 30 * time.Second
 	fresh = 10 * time.Minute

@@ -57,9 +57,8 @@ func DiskOf(pl *evidence.Place, p string) Disk {
 	if d, ok := inUnits(pl, p); ok {
 		return d
 	}
-	const key = "pv.kubernetes.io/provisioned-by"
-	if by := pl.Volume.PV.Annotations[key]; strings.HasPrefix(by, "local-volume-provisioner-") {
-		return Disk{Point: p, Meant: evidence.Yes(evidence.FromAPI("PersistentVolume "+pl.Volume.PVName(), "metadata.annotations["+key+"]", by))}
+	if by := snapshot.MadeBy(pl.Volume.PV); strings.HasPrefix(by, "local-volume-provisioner-") {
+		return Disk{Point: p, Meant: evidence.Yes(evidence.FromAPI("PersistentVolume "+pl.Volume.PVName(), "metadata.annotations[pv.kubernetes.io/provisioned-by]", by))}
 	} else if by == "" {
 		return fitting(pl, p)
 	}

@@ -127,7 +127,7 @@ func (h HostPath) Mismatch(pl *evidence.Place) (found string, said bool, is evid
 // MadeThere asks whether a provisioner made the path on the host, and nobody looked at the node:
 // a kubelet that does not find it may run in a container without it (kubelet-in-container).
 func (h HostPath) MadeThere(pl *evidence.Place) evidence.Answer {
-	if h.Volume == nil || h.Volume.PV.Annotations["pv.kubernetes.io/provisioned-by"] == "" || pl.View != nil {
+	if h.Volume == nil || snapshot.MadeBy(h.Volume.PV) == "" || pl.View != nil {
 		return evidence.No()
 	}
 	return evidence.Unseen(pl.Probed().Lacks()...)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/pattern"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
 // notCalled finds a claim whose annotations do not name its provisioner, or only in the form
@@ -19,14 +20,14 @@ import (
 // (setClaimProvisioner in pv_controller.go).
 func (s *Silence) notCalled() bool {
 	c := s.pl.Volume.Claim
-	now, beta := c.Annotations[provisionerNow], c.Annotations[provisionerBeta]
+	now, beta := c.Annotations[snapshot.ProvisionerNow], c.Annotations[snapshot.ProvisionerBeta]
 	right := func(name string) bool { return name == s.pl.Volume.Class.Provisioner || name == s.Name }
 	says := s.saysItWaits()
 	switch {
 	case s.pl.X.Age(c.CreationTimestamp.Time) < overlooked || now == "":
 		return false
 	case !right(now):
-		s.Why = fmt.Sprintf("its annotation %s names %s, which is not the provisioner of its class", provisionerNow, now)
+		s.Why = fmt.Sprintf("its annotation %s names %s, which is not the provisioner of its class", snapshot.ProvisionerNow, now)
 	case right(beta) || s.Ready() == nil || !says:
 		return false
 	default:
@@ -36,15 +37,15 @@ func (s *Silence) notCalled() bool {
 		case *reads:
 			return false
 		}
-		s.Why = fmt.Sprintf("it carries the annotation %s and not %s, and a provisioner of this age reads only the latter", provisionerNow, provisionerBeta)
+		s.Why = fmt.Sprintf("it carries the annotation %s and not %s, and a provisioner of this age reads only the latter", snapshot.ProvisionerNow, snapshot.ProvisionerBeta)
 		if beta != "" {
-			s.Why = fmt.Sprintf("its annotation %s names %s instead of the provisioner of its class, and a provisioner of this age reads only that one", provisionerBeta, beta)
+			s.Why = fmt.Sprintf("its annotation %s names %s instead of the provisioner of its class, and a provisioner of this age reads only that one", snapshot.ProvisionerBeta, beta)
 		}
 	}
 	s.Kind = "annotation"
 	object := "PersistentVolumeClaim " + c.Namespace + "/" + c.Name
-	s.State = append(s.State, evidence.Yes(evidence.FromAPI(object, "metadata.annotations["+provisionerNow+"]", orAbsent(now)),
-		evidence.FromAPI(object, "metadata.annotations["+provisionerBeta+"]", orAbsent(beta))))
+	s.State = append(s.State, evidence.Yes(evidence.FromAPI(object, "metadata.annotations["+snapshot.ProvisionerNow+"]", orAbsent(now)),
+		evidence.FromAPI(object, "metadata.annotations["+snapshot.ProvisionerBeta+"]", orAbsent(beta))))
 	if !says {
 		s.miss("a fresh word of the PV controller that it waits for a provisioner", "there is none")
 	}
@@ -52,7 +53,7 @@ func (s *Silence) notCalled() bool {
 }
 
 // Annotations are the names that call a provisioner.
-func Annotations() string { return provisionerNow + " and " + provisionerBeta }
+func Annotations() string { return snapshot.ProvisionerNow + " and " + snapshot.ProvisionerBeta }
 
 // saysItWaits tells whether the PV controller repeats its event; it does so for as long as
 // it waits.

@@ -78,7 +78,7 @@ func MisfitOf(pl *evidence.Place) (Misfit, bool) {
 // byHand tells whether no provisioner made a PersistentVolume, and the class that it names is none that
 // could: what it carries is from no class.
 func byHand(x *snapshot.Index, v *snapshot.Volume) bool {
-	if v.PV == nil || v.PV.Annotations["pv.kubernetes.io/provisioned-by"] != "" {
+	if v.PV == nil || snapshot.MadeBy(v.PV) != "" {
 		return false
 	}
 	if v.Class != nil {

@@ -10,22 +10,6 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
-// The annotations by which the PV controller hands a claim to a provisioner outside of
-// it: the name that provisioners read today, and the one that older ones read
-// (pkg/controller/volume/persistentvolume, setClaimProvisioner).
-const (
-	provisionerNow  = "volume.kubernetes.io/storage-provisioner"
-	provisionerBeta = "volume.beta.kubernetes.io/storage-provisioner"
-)
-
-// provisionerOf is the provisioner that was asked to make the claim's volume, or empty.
-func provisionerOf(c *corev1.PersistentVolumeClaim) string {
-	if d := c.Annotations[provisionerNow]; d != "" {
-		return d
-	}
-	return c.Annotations[provisionerBeta]
-}
-
 // dynamic tells whether somebody shall make a volume for the claim now: it is Pending,
 // its class has a provisioner, and the node is chosen or does not matter.
 func dynamic(c *corev1.PersistentVolumeClaim, class *storagev1.StorageClass) bool {
@@ -50,7 +34,7 @@ func Asked(v *snapshot.Volume) string {
 		return name
 	}
 	csi := v.CSIName()
-	if csi == "" || provisionerOf(v.Claim) != csi && v.Claim.Annotations["pv.kubernetes.io/migrated-to"] != csi {
+	if csi == "" || snapshot.ProvisionerOf(v.Claim) != csi && v.Claim.Annotations["pv.kubernetes.io/migrated-to"] != csi {
 		return ""
 	}
 	return csi
@@ -59,5 +43,5 @@ func Asked(v *snapshot.Volume) string {
 // Uncalled tells whether somebody outside of the PV controller shall make the volume now, and
 // that has not been called.
 func Uncalled(v *snapshot.Volume) bool {
-	return dynamic(v.Claim, v.Class) && provisionerOf(v.Claim) == ""
+	return dynamic(v.Claim, v.Class) && snapshot.ProvisionerOf(v.Claim) == ""
 }

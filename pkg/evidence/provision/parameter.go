@@ -43,7 +43,7 @@ func parametersOf(v *snapshot.Volume) []parameter {
 			out = append(out, parameter{"mountOptions", o, evidence.FromAPI(object, "spec.mountOptions", strings.Join(v.PV.Spec.MountOptions, ",")), i + 1})
 		}
 	}
-	if v.Class != nil && (v.PV == nil || v.PV.Annotations["pv.kubernetes.io/provisioned-by"] != "" && !v.Class.CreationTimestamp.After(v.PV.CreationTimestamp.Time)) {
+	if v.Class != nil && (v.PV == nil || snapshot.MadeBy(v.PV) != "" && !v.Class.CreationTimestamp.After(v.PV.CreationTimestamp.Time)) {
 		add("StorageClass "+v.Class.Name, "parameters", v.Class.Parameters)
 	}
 	return out

@@ -64,7 +64,7 @@ func helperSteps(pl *evidence.Place, ns, name string) []remedy.Step {
 			remedy.Kubectl("-n", ns, "get", "pod", name, "-o", "wide"), remedy.Kubectl("-n", ns, "get", "events", "--field-selector", "involvedObject.name="+name)))
 	}
 	i := slices.IndexFunc(templates, func(t struct{ provisioner, words string }) bool {
-		return strings.Contains(helper.Provisioner(pl), t.provisioner)
+		return strings.Contains(pl.Volume.Provisioner(), t.provisioner)
 	})
 	return append(out, remedy.Words("Change what keeps the helper from finishing: "+templates[i].words+". The provisioner tries again by itself. On Talos the path lies below /var and the namespace needs the Pod Security level privileged; on OpenShift the provisioner's ServiceAccount needs an SCC that allows hostPath. Do not make the application's pods privileged."))
 }
