@@ -28,6 +28,11 @@ func TestStepsFitTheDriver(t *testing.T) {
 		FailedMount("MountVolume.SetUp failed for volume \"creds\" : kubernetes.io/csi: mounter.SetUpAt failed to get CSI client: driver name secrets-store.csi.k8s.io not found in the list of registered CSI drivers")
 	readers := sanWaits("xfs").Edit("accessModes: [ReadWriteOnce]", "accessModes: [ReadOnlyMany]").Without("n1", "sys/class/block/sdc/ro").Without("n1", "@content/8:32").
 		Entries("n1", "sys/class/block/sdc/ro", "1", "@content/8:32", "TYPE=xfs\nUUID=2f").Kernel("n1", "61|XFS (sdc): recovery required on read-only device.", "61|XFS (sdc): log mount/recovery failed: error -30")
+	away := func(lines ...string) *world {
+		const nvme = "sys/class/nvme/nvme1/"
+		return ebsMounted(ebs().Runs(0).Attached("n1"), "n1", 0).Without("n1", "sys/class/block/nvme1n1/device/state").
+			Entries("n1", "sys/class/block/nvme1n1/device/state", "connecting", nvme+"state", "connecting", nvme+"transport", "tcp", nvme+"address", "traddr=10.0.0.1,trsvcid=4420").Kernel("n1", lines...)
+	}
 	for name, c := range map[string]struct {
 		w         *world
 		ask       string
@@ -41,6 +46,8 @@ func TestStepsFitTheDriver(t *testing.T) {
 		"a mount's own pod, that failed":   {fuse("Error"), "", "before the pod that carries", "OOMKilled"},
 		"no resizer at all":                {resizer, "", "install csi-resizer", "Start or repair"},
 		"no driver of a pod's own volume":  {inline, "pod shop/web-0", "the volumes of the workload's pod template", "reclaim policy"},
+		"a controller that may come back":  {away(), "", "is back in time, the workload goes on", "end once"},
+		"one whose filesystem has stopped": {away("60|EXT4-fs error (device nvme1n1): ext4_journal_check_start:83: comm app: Detected aborted journal", "60|EXT4-fs (nvme1n1): Remounting filesystem read-only").Without("n1", "sys/fs/ext4/nvme1n1/errors_count").Entries("n1", "sys/fs/ext4/nvme1n1/errors_count", "2"), "", "end once", "is back in time"},
 		"a disk for reading alone":         {readers, "", "let its disk stay closed", "the disk for writing"},
 	} {
 		t.Run(name, func(t *testing.T) {

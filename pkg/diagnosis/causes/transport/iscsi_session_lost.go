@@ -6,6 +6,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/csi"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/filesystem"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/iscsi"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/volume"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
@@ -50,6 +51,9 @@ func wayLost(pl *evidence.Place, w iscsi.Way) *diagnosis.Proof {
 	if w.Recovering {
 		p.Says, p.AtMost = "recovering", report.Likely
 		p.Steps = []remedy.Step{remedy.Words("Find the break: " + breaks(w) + ". When the " + w.Link + " is back in time, the workload goes on by itself.")}
+		if c, ok := filesystem.CarrierOf(pl); ok && filesystem.ClosedOf(c).Is().Yes() {
+			p.Steps = remedy.Sentences("Find the break: "+breaks(w)+".", "When the "+w.Link+" is back, let all pods of the volume on this node end once: its filesystem has stopped meanwhile, and only a new mount opens it.")
+		}
 		return p
 	}
 	// A driver that was driven off its node while its last pods end took the disk along.
