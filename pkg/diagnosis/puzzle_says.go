@@ -89,6 +89,8 @@ func (z puzzle) complaint() string {
 		return ", and the log of its driver has a complaint"
 	case slices.ContainsFunc(z.s.Evidence, func(e report.Evidence) bool { return e.Source == "log" }):
 		return ", and a log has the complaint"
+	case z.s.Name == "multi-attach-error": // its one event names who has it, as far as anybody knows
+		return ": as the attach-detach controller says, another node still has it"
 	}
 	return cmp.Or(z.warner(), z.called(), z.populator(), ", and nobody says why")
 }

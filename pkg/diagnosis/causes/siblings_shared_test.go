@@ -152,6 +152,8 @@ func TestNobodySuffers(t *testing.T) {
 	rwop := unscheduled(second(modes(ebs(), "ReadWriteOncePod").Waits().Attached("n2"), "web-x", "n2", "", "Running", deleted), "0/3 nodes are available: 3 node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod.")
 	taken := notReady(ebs().Waits().Attached("n2").Edit("2026-01-02T11:30:00Z", "2026-01-02T11:59:30Z"), "n2", "2026-01-02T11:20:00Z").Unprobed("n2", "NodeNotReady").
 		Event("Pod", "web-0", sketch.UID+"00", "FailedAttachVolume", "attachdetach-controller", "''", "2026-01-02T11:59:31Z", "Multi-Attach error for volume \"pv-data\" Volume is already exclusively attached to one node and can't be attached to another")
+	unlisted := second(ebs().Waits().Edit("2026-01-02T11:30:00Z", "2026-01-02T11:59:40Z"), "web-x", "n2", "", "Running", ", deletionTimestamp: '2026-01-02T11:59:50Z', deletionGracePeriodSeconds: 30").Gap("api/storage.k8s.io/volumeattachments", "Forbidden").
+		Event("Pod", "web-0", sketch.UID+"00", "FailedAttachVolume", "attachdetach-controller", "''", "2026-01-02T11:59:41Z", "Multi-Attach error for volume \"pv-data\" Volume is already used by pod(s) web-x")
 	const image = "rbd: {monitors: ['10.9.1.1:6789'], pool: kube, image: img1, user: kube, fsType: ext4}"
 	inTree := sketchWorld("", "", "accessModes: [ReadWriteOnce]\nvolumeMode: Filesystem\n"+image).Waits().Runs(1).FailedMount("MountVolume.WaitForAttach failed for volume \"pv-data\" : rbd image kube/img1 is still being used").
 		Disk("n2", "rbd0", "252:0").LiveExt4("n2", "rbd0").Entries("n2", "sys/bus/rbd/devices/0/pool", "kube", "sys/bus/rbd/devices/0/name", "img1", "sys/bus/rbd/devices/0/major", "252", "sys/bus/rbd/devices/0/minor", "0")
@@ -159,6 +161,7 @@ func TestNobodySuffers(t *testing.T) {
 	showEach(t, map[string]shown{
 		"a share under a pod that is gone":         {nfsMounted(nfsMounted(modes(nfs(), "ReadWriteOnce").Runs(1), "n1", 0), "n2", 1).Answers("n1", nfs().Publish(0)).Answers("n2", nfs().Publish(1)), "degraded: certain pod-directory-orphaned Node n1"},
 		"a mount of a disk that went away":         {ebsRuns().Mounts("n2", "259:7 / "+ebs().Stage()+" rw,relatime shared:90 - ext4 /dev/nvme3n1 rw"), "degraded: certain mount-of-dead-device Device n2/259:7"},
+		"its last pod there ends, just now":        {unlisted, "waiting"},
 		"the node is out of service, just now":     {taken.Edit("spec: {podCIDR: 10.42.12.0/24}", "spec: {podCIDR: 10.42.12.0/24, taints: [{key: node.kubernetes.io/out-of-service, value: nodeshutdown, effect: NoExecute}]}"), "waiting"},
 		"the other pod of one sits on a lost node": {notReady(rwop, "n2", "2026-01-02T11:20:00Z").Unprobed("n2", "NodeNotReady"), "broken: certain node-down Node n2"},
 		"the mount is what is refused":             {inTree, "broken: likely rwo-shared-by-workloads PersistentVolumeClaim shop/data"},

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
@@ -38,19 +39,14 @@ func handedOver(p *diagnosis.Pass, v *snapshot.Volume, pod *corev1.Pod) bool {
 	if p.Age(pod.CreationTimestamp.Time) >= settle || failsToLetGo(p, v) {
 		return false
 	}
-	others := 0
-	for _, va := range v.Attachments {
-		if va.Spec.NodeName == pod.Spec.NodeName {
-			continue
-		}
-		if others++; !volume.JustReleased(p.Index, v, va.Spec.NodeName) {
-			return false
-		}
+	elsewhere := evidence.Once(evidence.Each(v.Attachments, func(va *storagev1.VolumeAttachment) string { return va.Spec.NodeName }),
+		evidence.Each(v.Live(), (*snapshot.Consumer).Node)...)
+	elsewhere = slices.DeleteFunc(elsewhere, func(n string) bool { return n == "" || n == pod.Spec.NodeName })
+	if slices.ContainsFunc(elsewhere, func(n string) bool { return !volume.JustReleased(p.Index, v, n) }) {
+		return false
 	}
-	if others == 0 { // nobody else has it any more: the next try attaches it
-		return v.CSIName() != "" && p.Collected("storage.k8s.io/volumeattachments") && !slices.ContainsFunc(v.Live(), func(c *snapshot.Consumer) bool {
-			return c.Node() != pod.Spec.NodeName && c.Pod.DeletionTimestamp == nil
-		})
+	if len(elsewhere) == 0 { // nobody else has it any more: the next try attaches it
+		return v.CSIName() != "" && p.Collected("storage.k8s.io/volumeattachments")
 	}
 	return true
 }
