@@ -20,6 +20,9 @@ func TestCutLookIsNoLess(t *testing.T) {
 	every(t, func(t *testing.T, c *corpus.Case, dir string) {
 		whole := recorded(t, c)
 		for node := range shared(t, dir).Nodes {
+			if !corpus.Tried(6, c.Name, node) {
+				continue
+			}
 			gap := snapshot.Gap{Need: "node/" + node, Reason: snapshot.Truncated, Detail: "the agent's output was cut off"}
 			cut := load(t, dir)
 			cut.Gaps = append(cut.Gaps, gap)
