@@ -40,13 +40,13 @@ func handedOver(p *diagnosis.Pass, v *snapshot.Volume, pod *corev1.Pod) bool {
 		return false
 	}
 	elsewhere := evidence.Once(evidence.Each(v.Attachments, func(va *storagev1.VolumeAttachment) string { return va.Spec.NodeName }),
-		evidence.Each(v.Live(), (*snapshot.Consumer).Node)...)
+		evidence.Each(evidence.Keep(v.Live(), func(c *snapshot.Consumer) bool { return !c.Waiting() }), (*snapshot.Consumer).Node)...)
 	elsewhere = slices.DeleteFunc(elsewhere, func(n string) bool { return n == "" || n == pod.Spec.NodeName })
 	if slices.ContainsFunc(elsewhere, func(n string) bool { return !volume.JustReleased(p.Index, v, n) }) {
 		return false
 	}
 	if len(elsewhere) == 0 { // nobody else has it any more: the next try attaches it
-		return v.CSIName() != "" && p.Collected("storage.k8s.io/volumeattachments")
+		return v.CSIName() != "" && p.Collected("storage.k8s.io/volumeattachments") && !slices.ContainsFunc(v.Waiting(), func(c *snapshot.Consumer) bool { return c.Node() != pod.Spec.NodeName })
 	}
 	return true
 }
