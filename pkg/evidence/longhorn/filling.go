@@ -65,6 +65,12 @@ func progressOf(e *snapshot.LHEngine) Progress {
 	return out
 }
 
+// Reads asks whether an engine still needs the backup: a replica of it has not got everything.
+func Reads(e *snapshot.LHEngine) evidence.Answer {
+	p := progressOf(e)
+	return evidence.When(p.Known && !p.Finished, p.Facts...)
+}
+
 // The kinds of data that a volume can lack.
 const (
 	Standby    = "standby" // follows a volume of another cluster, and was not activated

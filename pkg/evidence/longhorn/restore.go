@@ -52,23 +52,23 @@ func BackupOf(v *snapshot.LHVolume) string {
 	return u.Query().Get("backup")
 }
 
-// SourceGone asks whether the backup target answers no more, or answers and does not have
-// the backup. That there is no Backup object counts only beside the target's own object.
-func SourceGone(x *snapshot.Index, v *snapshot.LHVolume) (what string, a evidence.Answer) {
+// SourceGone asks whether the backup target answers no more (mute: a restore that is at it gets nothing, either), or
+// answers and does not have the backup. That there is no Backup object counts only beside the target's own object.
+func SourceGone(x *snapshot.Index, v *snapshot.LHVolume) (what string, mute bool, a evidence.Answer) {
 	name := v.BackupTarget
 	name = cmp.Or(name, "default")
 	l, backup := &x.Cluster.Longhorn, BackupOf(v)
 	i := slices.IndexFunc(l.BackupTargets, func(t *snapshot.LHBackupTarget) bool { return t.Name == name })
 	if i < 0 {
-		return "", evidence.Unseen(evidence.Lack{Need: "api/longhorn.io/backuptargets", Why: "BackupTarget " + name + " was not read"})
+		return "", false, evidence.Unseen(evidence.Lack{Need: "api/longhorn.io/backuptargets", Why: "BackupTarget " + name + " was not read"})
 	}
 	if l.BackupTargets[i].Unavailable {
-		return "the backup target " + name + " is not available", evidence.Yes(evidence.FromAPI("BackupTarget "+name, "status.available", "false"))
+		return "the backup target " + name + " is not available", true, evidence.Yes(evidence.FromAPI("BackupTarget "+name, "status.available", "false"))
 	}
 	if backup == "" || slices.ContainsFunc(l.Backups, func(b *snapshot.LHBackup) bool { return b.Name == backup }) {
-		return "", evidence.No()
+		return "", false, evidence.No()
 	}
-	return "backup " + backup + " does not exist any more", Read(x, "backups").Nothing(
+	return "backup " + backup + " does not exist any more", false, Read(x, "backups").Nothing(
 		evidence.FromAPI("Volume "+v.Name, "spec.fromBackup", v.FromBackup), evidence.FromAPI("Backup "+backup, "metadata", "does not exist"))
 }
 

@@ -36,7 +36,7 @@ var RestoreStalled = &diagnosis.Rule{
 func restoreStalled(pl *evidence.Place, v *snapshot.LHVolume, e *snapshot.LHEngine) *diagnosis.Proof {
 	restores, idle := lh.Restores(v), lh.NotBegun(pl.X, v, e)
 	said, failed := lh.RestoreError(e)
-	what, gone := lh.SourceGone(pl.X, v)
+	what, mute, gone := lh.SourceGone(pl.X, v)
 	queued, limited := lh.RestoreLimit(pl.X, e)
 	p := &diagnosis.Proof{
 		Subject: diagnosis.ObjectSubject("Volume", v.Namespace, v.Name),
@@ -53,8 +53,8 @@ func restoreStalled(pl *evidence.Place, v *snapshot.LHVolume, e *snapshot.LHEngi
 	case failed.Yes():
 		p.Says, p.State = "error", []evidence.Answer{restores, failed}
 		cure = "Cure what the text says: credentials, network or space. Longhorn tries again."
-	case gone.Yes() && (idle.Yes() || e.CurrentState != "running"):
-		p.Says, p.State = "source", []evidence.Answer{restores, gone.With(idle.Facts()...)}
+	case gone.Yes() && (idle.Yes() || e.CurrentState != "running" || mute && lh.Reads(e).Yes()):
+		p.Says, p.State = "source", []evidence.Answer{restores, gone.With(append(idle.Facts(), lh.Reads(e).Facts()...)...)}
 		cure = "Make the backup target available again. When the backup itself is gone, restore another one into a new volume."
 	case idle.Yes() && limited.Yes() && len(queued) > 0:
 		p.Says, p.State, p.Waiting = "queued", []evidence.Answer{restores, idle, limited}, true
