@@ -205,6 +205,14 @@ func TestSiblingsMissing(t *testing.T) {
 		return ebsMounted(ebs().Runs(0), "n1", 0).Attached("n1").Answers("n1", ebs().Publish(0)).Without("n1", "proc/5000/").
 			Process("n1", 5001, sketch.UID+"00", "app", 4026532999, "900 1 0:170 / / rw,relatime - overlay overlay rw,lowerdir=l,upperdir=u\n"+table)
 	}
+	localWith := func(line, root string) *world {
+		w := sketch.NewWorld("", "", localPV).Runs(0).Without("n1", "proc/5000/")
+		if line != "" {
+			w.Disk("n1", "sdb", "8:16").LiveExt4("n1", "sdb").Mounts("n1", line)
+		}
+		return w.Process("n1", 5001, sketch.UID+"00", "app", 4026532999, "900 1 0:170 / / rw,relatime - overlay overlay rw,lowerdir=l,upperdir=u\n"+
+			"901 900 8:2 /etc/hostname /etc/hostname rw,relatime - ext4 /dev/sda2 rw\n902 900 8:2 "+root+" /data rw,relatime - ext4 /dev/sda2 rw")
+	}
 	const at = pods + "volumes/kubernetes.io~csi/pvc-11aa/mount"
 	const beneath = "901 900 8:2 " + pods + "volumes/kubernetes.io~csi/pv-data/mount /data rw,relatime - ext4 /dev/sda2 rw"
 	for name, c := range map[string]struct {
@@ -222,13 +230,18 @@ func TestSiblingsMissing(t *testing.T) {
 		"another directory of the pod's":                {apart("901 900 8:2 " + pods + "volumes/kubernetes.io~empty-dir/tmp /tmp rw,relatime - ext4 /dev/sda2 rw\n902 900 259:1 / /data rw,relatime - ext4 /dev/nvme1n1 rw"), "", "healthy"},
 		"something over it that the container has":      {covered("0:202 / /data rw,relatime - tmpfs tmpfs rw"), "", "broken: certain mount-missing-under-pod Pod shop/web-0"},
 		"something over it, the container is older":     {covered("259:1 / /data rw,relatime - ext4 /dev/nvme1n1 rw"), "", "healthy"},
-		"NFS":                    {nfs().Runs(0).Entries("n1", "@dial/10.9.0.5:2049", "ok 1ms"), "", "broken: certain mount-missing-under-pod Pod shop/web-0"},
-		"CephFS":                 {cephfs().Runs(0), "", "broken: certain mount-missing-under-pod Pod shop/web-0"},
-		"after a reboot":         {later(sanDisk(pureISCSI().Runs(0).Attached("n1"), "n1", "sdc", "8:32")), "", "broken: certain mount-missing-under-pod Pod shop/web-0"},
-		"an inline NFS":          {inline("nfs: {server: 10.9.0.5, path: /export}").Edit("volumes: [{name: data, nfs", "volumes: [{name: pv-data, nfs").Edit("volumeMounts: [{name: data", "volumeMounts: [{name: pv-data"), "pod shop/web-0", "broken: certain mount-missing-under-pod Pod shop/web-0"},
-		"an emptyDir":            {inline("emptyDir: {}"), "pod shop/web-0", "healthy"},
-		"a pod that just starts": {sanWaits("xfs"), "", "broken: unexplained pod-waiting-for-volume"},
-		"nobody looked":          {nfs().Runs(0).Unprobed("n1", "PodRejected"), "", "unknown"},
+		"NFS":                        {nfs().Runs(0).Entries("n1", "@dial/10.9.0.5:2049", "ok 1ms"), "", "broken: certain mount-missing-under-pod Pod shop/web-0"},
+		"CephFS":                     {cephfs().Runs(0), "", "broken: certain mount-missing-under-pod Pod shop/web-0"},
+		"after a reboot":             {later(sanDisk(pureISCSI().Runs(0).Attached("n1"), "n1", "sdc", "8:32")), "", "broken: certain mount-missing-under-pod Pod shop/web-0"},
+		"an inline NFS":              {inline("nfs: {server: 10.9.0.5, path: /export}").Edit("volumes: [{name: data, nfs", "volumes: [{name: pv-data, nfs").Edit("volumeMounts: [{name: data", "volumeMounts: [{name: pv-data"), "pod shop/web-0", "broken: certain mount-missing-under-pod Pod shop/web-0"},
+		"a local disk":               {localWith("8:16 / /mnt/disks/vol1 rw,relatime - ext4 /dev/sdb rw", pods+"volumes/kubernetes.io~local-volume/pv-data"), "", "broken: certain mount-missing-under-pod Pod shop/web-0"},
+		"a local disk, a subPath":    {localWith("8:16 / /mnt/disks/vol1 rw,relatime - ext4 /dev/sdb rw", pods+"volumes/kubernetes.io~local-volume/pv-data/sub"), "", "broken: certain mount-missing-under-pod Pod shop/web-0"},
+		"a local directory":          {localWith("", pods+"volumes/kubernetes.io~local-volume/pv-data"), "", "broken: certain mount-missing-under-pod Pod shop/web-0"},
+		"the local directory itself": {localWith("", "/mnt/disks/vol1").Mounts("n1", "8:2 /mnt/disks/vol1 "+pods+"volumes/kubernetes.io~local-volume/pv-data rw,relatime - ext4 /dev/sda2 rw"), "", "healthy"},
+		"a directory of the host":    {localWith("", "/mnt/disks/vol1").Edit("local: {path: /mnt/disks/vol1}", "hostPath: {path: /mnt/disks/vol1}"), "", "healthy"},
+		"an emptyDir":                {inline("emptyDir: {}"), "pod shop/web-0", "healthy"},
+		"a pod that just starts":     {sanWaits("xfs"), "", "broken: unexplained pod-waiting-for-volume"},
+		"nobody looked":              {nfs().Runs(0).Unprobed("n1", "PodRejected"), "", "unknown"},
 		"the plugin mounted it where kubelet does not see it": {nfs().Runs(0).Entries("n1", "@dial/10.9.0.5:2049", "ok 1ms").Process("n1", 4100, "5000c0de-0000-4000-8000-000000000001", "driver", 4026532500, "900 1 0:170 / / rw,relatime - overlay overlay rw,lowerdir=l,upperdir=u\n901 900 0:60 / "+nfs().Publish(0)+" rw,relatime - nfs4 10.9.0.5:/export/data rw,vers=4.2,hard,addr=10.9.0.5"),
 			"", "broken: certain kubelet-root-dir-wrong DaemonSet kube-system/plugin"},
 		"and its disk looks as if the host had let go of it": {lvmLocal().Waits().FailedMount("MountVolume.SetUp failed for volume \"pvc-11aa\" : applyFSGroup failed for vol pvc-11aa: lstat "+at+": no such file or directory").

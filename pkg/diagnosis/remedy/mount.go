@@ -21,7 +21,7 @@ func FilesSaved(pl *evidence.Place, m mounts.Missing, cover string, own mounts.P
 		return []Step{Words("First give " + pods.Owned(pl.X, own.Pod) + " the node's " + own.Path + " with mountPropagation: Bidirectional, as the driver's current manifest does: until what it mounts reaches the node, a new pod ends the same way."), anew}
 	case read && own.Mount != nil:
 		return []Step{Words("First find out why what the plugin mounts does not reach the node, for a new pod ends the same way: the node's mount above that path has to be shared when the plugin's container is made."), anew}
-	case read:
+	case read, pl.Volume.CSIName() == "": // the kubelet mounts it itself
 		return []Step{anew}
 	}
 	return []Step{Words("Before that look whether the plugin's own mount table has the volume at exactly this path: then a new pod ends the same way, and the directory or the propagation of the plugin is what has to be corrected."), anew}

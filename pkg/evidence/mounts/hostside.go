@@ -43,19 +43,20 @@ func rootOf(x *snapshot.Index, node string) string {
 	return "/var/lib/kubelet"
 }
 
-// BindsDirectories tells whether a volume's driver gives pods directories of the host on
+// Binds tells whether something is mounted at the pod's directory for a volume, be it a bind of a directory: always for
+// CSI and local volumes (the kubelet's local plugin binds the path), never for hostPath, which a container gets itself.
+func Binds(v *snapshot.Volume) bool {
+	return v.Driver != "" && v.PV != nil && (v.PV.Spec.CSI != nil || v.PV.Spec.Local != nil) || !ofDirectories(v)
+}
+
+// ofDirectories tells whether a volume's driver gives pods directories of the host on
 // purpose.
-func BindsDirectories(v *snapshot.Volume) bool {
+func ofDirectories(v *snapshot.Volume) bool {
 	if v.PV != nil && (v.PV.Spec.HostPath != nil || v.PV.Spec.Local != nil) {
 		return true
 	}
 	d := strings.ToLower(v.Driver)
-	for _, word := range []string{"hostpath", "host-path", "local-path", "localpath", "local-volume", "localdir", "emptydir"} {
-		if strings.Contains(d, word) {
-			return true
-		}
-	}
-	return v.Driver == ""
+	return d == "" || evidence.ContainsAny(d, "hostpath", "host-path", "local-path", "localpath", "local-volume", "localdir", "emptydir")
 }
 
 // Said are the waiting reasons and events of one pod, newest first.

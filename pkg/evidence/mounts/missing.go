@@ -31,7 +31,7 @@ type Missing struct {
 // without a mount of it. For a pod that has ended nothing mounted is right, unless files
 // lie there: then it was so while the pod ran.
 func MissingOf(pl *evidence.Place) []Missing {
-	if pl.View == nil || pl.View.Init == nil || pl.Volume.Block() || BindsDirectories(pl.Volume) {
+	if pl.View == nil || pl.View.Init == nil || pl.Volume.Block() || !Binds(pl.Volume) {
 		return nil
 	}
 	var out []Missing
@@ -47,7 +47,8 @@ func MissingOf(pl *evidence.Place) []Missing {
 		}
 		m.under = m.covered()
 		m.ownNS, m.own = m.beneath()
-		if m.mount != nil && (m.under != nil || m.own != nil || onRoot(pl.View, m.mount.Dev) && m.mount.Root != "/") || m.mount == nil && m.bare() {
+		bound := m.mount != nil && onRoot(pl.View, m.mount.Dev) && m.mount.Root != "/" && !ofDirectories(pl.Volume)
+		if bound || m.under != nil || m.mount != nil && m.own != nil || m.mount == nil && m.bare() {
 			out = append(out, m)
 		}
 	}

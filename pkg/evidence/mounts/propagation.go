@@ -146,7 +146,7 @@ func (d Demand) Harms() evidence.Answer {
 			if pod.Status.Phase == corev1.PodPending && d.pl.X.Age(pod.CreationTimestamp.Time) > stagingTime {
 				return evidence.Yes(evidence.FromPod(pod, "status.phase", string(pod.Status.Phase)))
 			}
-			if pod.Status.Phase == corev1.PodRunning && !v.Block() && !BindsDirectories(v) && !slices.ContainsFunc(d.pl.X.VolumeMounts(v, d.pl.Node), published) {
+			if pod.Status.Phase == corev1.PodRunning && !v.Block() && Binds(v) && !slices.ContainsFunc(d.pl.X.VolumeMounts(v, d.pl.Node), published) {
 				return evidence.Yes(evidence.FromNode(d.pl.Node, "proc/1/mountinfo", "no mount of volume "+v.PVName()+" for pod "+pods.Name(pod)))
 			}
 		}

@@ -25,7 +25,7 @@ var MountMissingUnderPod = &diagnosis.Rule{
 	Asks:     diagnosis.EachPlace,
 	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
-		if pl.Volume.Block() || mounts.BindsDirectories(pl.Volume) {
+		if pl.Volume.Block() || !mounts.Binds(pl.Volume) {
 			return nil
 		}
 		if pl.View == nil {
