@@ -32,6 +32,21 @@ func (c *Catalog) explain(p *Pass, roots []*Finding) {
 		}
 	}
 	explainSame(p)
+	explainFollowing(p)
+}
+
+// explainFollowing gives a claim that waits for its pod's node, and that nobody explains, to those who explain why the pod waits.
+func explainFollowing(p *Pass) {
+	for _, s := range p.symptoms {
+		if !s.Follows || len(s.explainedBy) > 0 {
+			continue
+		}
+		for _, o := range p.symptoms {
+			if o.Name == "pod-waiting-for-volume" && s.objects.has("pod/"+o.Subject.Namespace+"/"+o.Subject.Name) {
+				s.explainedBy = evidence.Once(s.explainedBy, o.explainedBy...)
+			}
+		}
+	}
 }
 
 // spares tells whether a symptom is one of a pod that has what others wait for, and waits for something else.

@@ -85,6 +85,8 @@ type Symptom struct {
 	// a mount that failed because the device is busy. Who explains one of them
 	// explains this, too.
 	Shows []string
+	// Follows is a claim that waits until its pod has a node: who explains why that pod waits explains it, too.
+	Follows bool
 
 	explainedBy []*Finding
 }

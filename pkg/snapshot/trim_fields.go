@@ -77,7 +77,7 @@ var readFields = map[string][]string{
 	"k8s.io/api/core/v1.NodeSelectorRequirement":           {"Key", "Operator", "Values"},
 	"k8s.io/api/core/v1.NodeSelectorTerm":                  {"MatchExpressions", "MatchFields"},
 	"k8s.io/api/core/v1.NodeSpec":                          {"PodCIDR", "PodCIDRs", "ProviderID", "Taints", "Unschedulable"},
-	"k8s.io/api/core/v1.NodeStatus":                        {"Addresses", "Conditions", "NodeInfo", "VolumesAttached", "VolumesInUse"},
+	"k8s.io/api/core/v1.NodeStatus":                        {"Addresses", "Allocatable", "Conditions", "NodeInfo", "VolumesAttached", "VolumesInUse"},
 	"k8s.io/api/core/v1.NodeSystemInfo":                    {"Architecture", "BootID", "KernelVersion", "KubeletVersion", "MachineID", "OSImage", "OperatingSystem", "SystemUUID"},
 	"k8s.io/api/core/v1.ObjectReference":                   {"Name", "Namespace", "UID"},
 	"k8s.io/api/core/v1.PersistentVolume":                  {"ObjectMeta", "Spec", "Status"},

@@ -26,6 +26,25 @@ func unscheduled(w *world, message string) *world {
 	return w.Event("Pod", "web-0", sketch.UID+"00", "FailedScheduling", "default-scheduler", "", "2026-01-02T11:58:00Z", message)
 }
 
+const tooLittle = "0/3 nodes are available: 3 node(s) did not have enough free storage."
+
+// offering has the scheduler miss a resource of the driver where each node says what it offers.
+func offering(what string) *world {
+	return unscheduled(pendingClaim(vol("topolvm.io", "x", ""), "WaitForFirstConsumer", anno("topolvm.io")), "0/3 nodes are available: 3 Insufficient topolvm.io/capacity.").
+		Edit("  volumesInUse:", "  allocatable: {cpu: '4', "+what+"}\n  volumesInUse:")
+}
+
+// fullNodes has one volume on each node of a driver that can attach one.
+func fullNodes() *world {
+	w := unscheduled(pendingClaim(vol("ebs.csi.aws.com", "x", ""), "WaitForFirstConsumer", ""), "0/3 nodes are available: 3 node(s) exceed max volume count.").
+		Edit("topologyKeys: null}", "allocatable: {count: 1}, topologyKeys: null}")
+	for _, n := range []string{"1", "2", "3"} {
+		w.Add("\napiVersion: v1\nkind: PersistentVolume\nmetadata: {name: pv-"+n+"}\nspec: {accessModes: [ReadWriteOnce], capacity: {storage: 1Gi}, csi: {driver: ebs.csi.aws.com, volumeHandle: vol-"+n+"}}\nstatus: {phase: Bound}\n",
+			"\napiVersion: storage.k8s.io/v1\nkind: VolumeAttachment\nmetadata: {name: csi-"+n+"}\nspec: {attacher: ebs.csi.aws.com, nodeName: n"+n+", source: {persistentVolumeName: pv-"+n+"}}\nstatus: {attached: true}\n")
+	}
+	return w
+}
+
 // roomOn publishes room for the claim on n3 alone, which the scheduler keeps the pod off.
 func roomOn(more string) *world {
 	w := unscheduled(pendingClaim(vol("topolvm.io", "x", ""), "WaitForFirstConsumer", anno("topolvm.io")), "0/3 nodes are available: 1 node(s) had untolerated taint {gpu: }, 2 node(s) did not have enough free storage. preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling.")
@@ -128,6 +147,10 @@ spec: {holderIdentity: controller-old, leaseDurationSeconds: 15, renewTime: '202
 		{"pf topolvm: room on a tainted node", "broken: likely provisioning-failed PersistentVolumeClaim shop/data; possible consumer-unschedulable Pod shop/web-0", roomOn(", taints: [{key: gpu, effect: NoSchedule}]")},
 		{"pf topolvm: room where it may run, published meanwhile", "broken: possible consumer-unschedulable Pod shop/web-0; unexplained claim-pending; unexplained pod-waiting-for-volume", roomOn("")},
 		{"pf topolvm: resource of the driver", "broken: likely provisioning-failed PersistentVolumeClaim shop/data; possible consumer-unschedulable Pod shop/web-0", unscheduled(pendingClaim(vol("topolvm.io", "x", ""), "WaitForFirstConsumer", anno("topolvm.io")), "0/3 nodes are available: 1 Insufficient cpu, 2 Insufficient topolvm.io/capacity.")},
+		{"cu topolvm: a resource of the driver that no node has", "broken: certain consumer-unschedulable Pod shop/web-0", offering("pods: '110'")},
+		{"pf topolvm: a resource of the driver that some node has", "broken: likely provisioning-failed PersistentVolumeClaim shop/data", offering("topolvm.io/capacity: '1'")},
+		{"pf topolvm: an event alone says it", "broken: likely provisioning-failed PersistentVolumeClaim shop/data", unscheduled(pendingClaim(vol("topolvm.io", "x", ""), "WaitForFirstConsumer", anno("topolvm.io")), tooLittle).Edit(fmt.Sprintf("reason: Unschedulable, message: %q, ", tooLittle), "")},
+		{"al: the claim waits for the pod that finds no node", "broken: certain attach-limit-exceeded Node n1", fullNodes()},
 		{"cu topolvm: words of an extender", "broken: likely consumer-unschedulable Pod shop/web-0", unscheduled(pendingClaim(vol("topolvm.io", "x", ""), "WaitForFirstConsumer", anno("topolvm.io")), "0/3 nodes are available: 3 out of VG free space.")},
 		{"cu topolvm: nodes alone", "broken: certain consumer-unschedulable Pod shop/web-0", unscheduled(pendingClaim(vol("topolvm.io", "x", ""), "WaitForFirstConsumer", anno("topolvm.io")), "0/3 nodes are available: 1 Insufficient example.com/gpu, 2 node(s) had taint {a: b}, that the pod did not tolerate. preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling.")},
 		{"pf gce: right on a key", "broken: likely csi-credentials-wrong ServiceAccount kube-system/default", failed(pendingClaim(vol("pd.csi.storage.gke.io", "x", ""), "Immediate", anno("pd.csi.storage.gke.io")).Edit("reclaimPolicy: Delete\nvolumeBindingMode", "parameters: {type: pd-ssd, disk-encryption-kms-key: projects/p/keyRings/r/cryptoKeys/k}\nreclaimPolicy: Delete\nvolumeBindingMode"), `rpc error: code = InvalidArgument desc = failed to insert zonal disk: googleapi: Error 400: Cloud KMS error when using key projects/p/keyRings/r/cryptoKeys/k: Permission 'cloudkms.cryptoKeyVersions.useToEncrypt' denied on resource 'projects/p/keyRings/r/cryptoKeys/k' (or it may not exist)., kmsPermissionDenied`).Waits()},

@@ -91,6 +91,7 @@ func TestSiblingsOfATakenTarget(t *testing.T) {
 	showEach(t, map[string]shown{
 		"the old node has it staged":        {refused(staged(kept("sdc")), fatal), behind},
 		"the old node is only logged in":    {refused(kept("sdc"), fatal), behind},
+		"nobody listed the session's disks": {refused(staged(kept()), fatal), behind},
 		"the target carries other volumes":  {refused(staged(kept("sdc", "sdd")).Disk("n2", "sdd", "8:48"), fatal), behind + rejected},
 		"it is about who asks":              {refused(staged(kept("sdc")), "24 - iSCSI login failed due to authorization failure"), behind + rejected},
 		"no session was seen there":         {refused(staged(kept("sdc").Without("n2", session)), fatal), behind + rejected},

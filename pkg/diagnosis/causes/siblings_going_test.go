@@ -29,6 +29,11 @@ func TestClaimsThatGo(t *testing.T) {
 	pvGoes := func(w *world) *world {
 		return w.EditIn("kind: PersistentVolume\nmeta", "finalizers: [kubernetes.io/pv-protection]", "deletionTimestamp: '2026-01-02T11:00:00Z', finalizers: [kubernetes.io/pv-protection, external-attacher/ebs-csi-aws-com]")
 	}
+	leftTo := func(finalizer string) *world { // of a volume without a claim
+		return ebs().Drop("kind: PersistentVolumeClaim\n").Edit("status: {phase: Bound}", "status: {phase: Released}").
+			EditIn("kind: PersistentVolume\nmeta", "finalizers: [kubernetes.io/pv-protection]", "deletionTimestamp: '2026-01-02T11:00:00Z', finalizers: ["+finalizer+"]")
+	}
+	const made, kept = "external-provisioner.volume.kubernetes.io/finalizer", "broken: likely deletion-blocked-by-finalizer PersistentVolume pv-data"
 	told := func(w *world, what string) *world {
 		return w.EditIn("kind: Pod\nmetadata: {namespace: shop, name: web-0", "labels", what)
 	}
@@ -47,6 +52,16 @@ func TestClaimsThatGo(t *testing.T) {
 		"the volume goes, and is mounted for nobody":            {pvGoes(ebs().Waits().Attached("n1")), "broken: certain deletion-blocked-by-finalizer PersistentVolume pv-data waiting; unexplained pod-waiting-for-volume"},
 		"the volume goes, and the attacher attaches it no more": {va(pvGoes(ebs().Waits()), "csi-a", "n1", "", "attached: false, attachError: {time: '2026-01-02T11:59:00Z', message: 'PersistentVolume \"pv-data\" is marked for deletion'}"), "broken: certain deletion-blocked-by-finalizer PersistentVolume pv-data"},
 	})
+	for name, c := range map[string]shown{
+		"the provisioner runs, and does not let it go": {leftTo(made).File("logs/kube-system/controller-0/csi-provisioner.log", "I0102 10:00:00.1 1 controller.go:1561] delete \"pv-data\": failed to remove finalizer\n"), kept},
+		"the attacher runs, and does not let it go":    {leftTo("external-attacher/ebs-csi-aws-com").File("logs/kube-system/controller-0/csi-attacher.log", "I0102 10:00:00.1 1 csi_handler.go:1] pv-data: conflict\n"), kept},
+		"the storage refuses to delete it":             {leftTo(made).Event("PersistentVolume", "pv-data", "a0000000-0000-4000-8000-000000000001", "VolumeFailedDelete", "ebs.csi.aws.com_controller-0", "", "2026-01-02T11:59:00Z", "rpc error: code = Internal desc = the operation did not succeed"), "broken: unexplained claim-pending"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			show(t, c.world, "volume pv-data", c.want)
+		})
+	}
 	_, r := goes(ebs().Waits(), "11:20:00").Verdict(t, Catalog(), "pvc shop/data")
 	for _, s := range r.RootCauses[0].Remedies {
 		if s.Risk != "" && s.Risk != "read-only" || strings.Contains(strings.Join(s.Commands, ""), "delete") {

@@ -107,14 +107,20 @@ func GetNode(how string, pod *corev1.Pod, scheduler string) []Step {
 	const binds = "The claim needs nothing: it binds when the pod has a node."
 	cure := "Make the pod fit a node: a toleration, other requests, another selector, or another node. " + binds + " Do not write the selected node by hand for this, and do not change the class to Immediate."
 	switch how {
+	case "unoffered":
+		cure = "See who should offer the resource on nodes (a device plugin), and whether the name is right. To free space helps nothing. " + binds
 	case "silent":
 		cure = "Find out why scheduler \"" + scheduler + "\" says nothing: whether a program of that name runs, its log and its lease in kube-system; or let the pod ask for the scheduler that the cluster has. " + binds
 	case "gated":
 		cure = "See whose gates these are (a queue such as Kueue, an operator) and what it waits for: it takes them away itself. " + binds
 	}
-	return []Step{
+	out := []Step{
 		Check("See what the scheduler says, and what the nodes have.", Kubectl("-n", pod.Namespace, "describe", "pod", pod.Name),
 			Kubectl("get", "nodes", "-o", "custom-columns=NAME:.metadata.name,TAINTS:.spec.taints,CORDONED:.spec.unschedulable")),
 		Words(cure),
 	}
+	if how == "unoffered" {
+		out = append(out, Words("Where a webhook of the storage driver writes it into pods, the driver's scheduler extender counts it: name the extender, and the resource as ignoredByScheduler, in the configuration of scheduler \""+scheduler+"\"; or let the driver publish CSIStorageCapacity, and leave the webhook out."))
+	}
+	return out
 }

@@ -1,6 +1,12 @@
 package remedy
 
-import "strings"
+import (
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/around"
+)
 
 // FinalizerOwner finds who set a finalizer that is not Kubernetes' own.
 func FinalizerOwner(finalizer string) []Step {
@@ -47,6 +53,17 @@ func GoesWithPods() []Step {
 // SidecarEnds is about an object that waits for a controller of its driver which does not run.
 func SidecarEnds() []Step {
 	return Sentences("Start it again, and see why it does not run: it ends what is left to do in the storage and takes the finalizer off by itself. By hand the volume would stay in the storage, and nobody would ever remove it.")
+}
+
+// SidecarTriesAgain is about one whose sidecar runs and does not let it go.
+func SidecarTriesAgain(pods []*corev1.Pod, sidecar string) []Step {
+	out := Sentences("Let the sidecar start anew: it goes through all volumes then, and takes the finalizer off where nothing is left to do (to delete what is gone is no error).",
+		"Do not take it off by hand: where the volume is still in the storage, nobody would ever remove it.")
+	if len(pods) == 0 {
+		return out
+	}
+	return append([]Step{Check("See what the sidecar said of it: a refused change of the object (a conflict, a missing right), or a failure of the storage.",
+		Kubectl("-n", pods[0].Namespace, "logs", pods[0].Name, "-c", around.SidecarIn(pods[0], sidecar), "--tail=500"))}, out...)
 }
 
 // DriverGone is about one whose driver is not installed any more.

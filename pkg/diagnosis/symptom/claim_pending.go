@@ -11,6 +11,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/claims"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/helper"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
 	evpods "github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
@@ -33,6 +34,7 @@ var claimPending = &diagnosis.SymptomRule{Name: "claim-pending", Run: func(p *di
 			continue
 		}
 		s := onVolume(v, why)
+		s.Follows = claims.WaitsForConsumer(&evidence.Place{X: p.Index, Volume: v}).Yes() && !failedToProvision(p, v)
 		if d := v.Claim.DeletionTimestamp; d != nil && len(v.Waiting()) == 0 && p.Age(d.Time) < released && len(v.Claim.Finalizers) > 0 {
 			s.Pending = fmt.Sprintf("%s is being deleted since %s, which is not long yet. It goes when its finalizers are taken off: %s.", capital(name(v)), evidence.Duration(p.Age(d.Time)), strings.Join(v.Claim.Finalizers, ", "))
 		}

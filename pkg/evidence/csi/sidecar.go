@@ -47,6 +47,18 @@ func (s Sidecar) Account() (namespace, name string) {
 	return s.Pods[0].Namespace, s.Pods[0].Spec.ServiceAccountName
 }
 
+// LastWord is the newest line in which the sidecar names an object, however old it is.
+func (s Sidecar) LastWord(object string) evidence.Answer {
+	for _, p := range s.Pods {
+		for l := range evidence.Lines(s.x.LogsOf(p.Namespace, p.Name)) {
+			if strings.Contains(l.Container, strings.TrimPrefix(s.Name, "csi-")) && strings.Contains(l.Text, object) {
+				return evidence.Yes(l.Evidence())
+			}
+		}
+	}
+	return evidence.Unseen(evidence.Lack{Need: "what " + s.Name + " says of " + object, Why: "its log, as far as it was read, has no line of it"})
+}
+
 // Down asks whether the sidecar exists and no container of it is Ready, or its workload
 // has no pod.
 func (s Sidecar) Down() evidence.Answer {

@@ -42,10 +42,10 @@ func (r Refusal) TakenBy(pl *evidence.Place) (is evidence.Answer, nodes []string
 	return evidence.Yes(facts...), nodes
 }
 
-// ofVolume tells whether every disk of a session is the volume's.
+// ofVolume tells whether every disk of a session is the volume's; one whose disks nobody listed is, by its target's name.
 func ofVolume(pl *evidence.Place, s *probes.ISCSISession) bool {
 	d, ok := pl.X.DeviceOn(pl.Volume, pl.Node)
-	return ok && len(s.Disks) > 0 && !slices.ContainsFunc(s.Disks, func(name string) bool {
+	return ok && !slices.ContainsFunc(s.Disks, func(name string) bool {
 		b := pl.View.ByName(name)
 		return b == nil || !slices.Contains(d.Numbers(), b.Dev) && !slices.Contains(d.Paths, b)
 	})

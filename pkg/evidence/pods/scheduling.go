@@ -20,7 +20,8 @@ type Placing struct {
 	Gates []string // of spec.schedulingGates
 	Said  []evidence.Text
 
-	driver string // of the volume that waits
+	driver    string   // of the volume that waits
+	Unoffered []string // resources which the scheduler misses and no node has
 }
 
 // Unscheduled is why the scheduler finds no node for a pod, in its words.
@@ -50,6 +51,7 @@ func PlacingOf(pl *evidence.Place, pod *corev1.Pod) Placing {
 		}
 	}
 	out.Words, _, _ = strings.Cut(out.Words, " preemption:")
+	out.Unoffered = unoffered(pl.X, out.Words)
 	if _, ok := Unscheduled(pod); ok {
 		out.Said = slices.DeleteFunc(out.Said, func(t evidence.Text) bool { return !strings.HasPrefix(t.Raw, out.Words) })
 	}
@@ -77,7 +79,7 @@ func (p Placing) Silent(pl *evidence.Place, pod *corev1.Pod) evidence.Answer {
 // ByVolume asks whether the scheduler's words name a predicate about volumes.
 func (p Placing) ByVolume() evidence.Answer {
 	return evidence.Texts(p.Said).Say(func(t evidence.Text) bool {
-		return slices.ContainsFunc(message.VolumePredicates, t.Is) || strings.Contains(t.Raw, "persistentvolumeclaim") || ShortOf(t.Raw, p.driver)
+		return slices.ContainsFunc(message.VolumePredicates, t.Is) || strings.Contains(t.Raw, "persistentvolumeclaim") || p.short(t.Raw)
 	})
 }
 
@@ -104,7 +106,7 @@ func (p Placing) Mixed() bool {
 
 func (p Placing) ofNode(reason string) bool {
 	ofVolume := strings.Contains(reason, "volume node affinity") || strings.Contains(reason, "PersistentVolume's node affinity")
-	return evidence.ContainsAny(reason, ofNodes...) && !ofVolume && !ShortOf(reason, p.driver)
+	return evidence.ContainsAny(reason, ofNodes...) && !ofVolume && !p.short(reason)
 }
 
 // ofNodes are what the plugins of kube-scheduler beside those for volumes say (pkg/scheduler/framework/plugins/
@@ -126,12 +128,36 @@ func reasons(list string) []string {
 	return out
 }
 
-// ShortOf tells whether the scheduler misses a resource that a driver counts: one in a domain
-// of the driver's name ("Insufficient topolvm.io/capacity").
-func ShortOf(words, driver string) bool {
-	return slices.ContainsFunc(strings.Split(words, "Insufficient ")[1:], func(after string) bool {
-		domain, _, ok := strings.Cut(after, "/")
-		return ok && strings.Contains(domain, ".") && strings.HasSuffix("."+driver, "."+domain)
+// Short tells whether the scheduler misses a resource that the volume's driver counts: one in a domain
+// of its name ("Insufficient topolvm.io/capacity"). What no node has at all says nothing of room: a scheduler that leaves
+// it to the driver's extender does not speak of it (ignoredByScheduler in KubeSchedulerConfiguration).
+func (p Placing) Short() bool { return p.short(p.Words) }
+
+func (p Placing) short(words string) bool {
+	return slices.ContainsFunc(missed(words), func(resource string) bool {
+		domain, _, ok := strings.Cut(resource, "/")
+		return ok && strings.Contains(domain, ".") && strings.HasSuffix("."+p.driver, "."+domain) && !slices.Contains(p.Unoffered, resource)
+	})
+}
+
+// missed are the resources of which the scheduler says "Insufficient" (plugins/noderesources).
+func missed(words string) []string {
+	return evidence.Each(strings.Split(words, "Insufficient ")[1:], func(after string) string {
+		name, _, _ := strings.Cut(after, " ")
+		return strings.TrimRight(name, ".,")
+	})
+}
+
+// unoffered are those of them that no node has, as each kubelet says what its node offers. Where a node's word is not
+// recorded, it may have any.
+func unoffered(x *snapshot.Index, words string) []string {
+	nodes := x.Cluster.Nodes
+	silent := func(n *corev1.Node) bool { return n == nil || len(n.Status.Allocatable) == 0 }
+	if len(nodes) == 0 || slices.ContainsFunc(nodes, silent) || !evidence.Resource(x, "/nodes").Complete() {
+		return nil
+	}
+	return evidence.Keep(missed(words), func(name string) bool {
+		return !slices.ContainsFunc(nodes, func(n *corev1.Node) bool { _, has := n.Status.Allocatable[corev1.ResourceName(name)]; return has })
 	})
 }
 

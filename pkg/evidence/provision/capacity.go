@@ -32,13 +32,13 @@ func Shortage(pl *evidence.Place) (rooms []string, silent bool, a evidence.Answe
 	looks := published(pl.X, v.Class.Provisioner)
 	var facts []report.Evidence
 	for _, w := range v.Waiting() {
-		why, _ := pods.Unscheduled(w.Pod)
-		counted := pods.ShortOf(why, v.Class.Provisioner)
+		placing := pods.PlacingOf(pl, w.Pod)
+		counted := placing.Short()
 		if counted { // by the driver itself, for an extender of the scheduler
 			looks, silent = evidence.Yes(), false
 		}
-		if (counted || strings.Contains(why, notEnough)) && facts == nil {
-			facts = append(facts, evidence.FromPod(w.Pod, "status.conditions[PodScheduled]", why))
+		if (counted || strings.Contains(placing.Words, notEnough)) && facts == nil {
+			facts = placing.Unplaced(w.Pod).Facts()
 		}
 	}
 	if facts == nil {

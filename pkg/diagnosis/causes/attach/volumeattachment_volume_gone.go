@@ -61,7 +61,7 @@ func keptVolume(pl *evidence.Place, va *storagev1.VolumeAttachment, keeps eviden
 	p := &diagnosis.Proof{Subject: diagnosis.ObjectSubject("VolumeAttachment", "", va.Name), Says: "kept",
 		With:  words.Fields{"va": va.Name, "node": va.Spec.NodeName, "pv": pv.Name, "age": pods.Deleting(pl.X, pv)},
 		State: []evidence.Answer{keeps},
-		Steps: []remedy.Step{remedy.DeleteVolumeAttachment(va, pl.Volume).Note("It was never made. Do not take the PV's finalizers off first.")}}
+		Steps: []remedy.Step{remedy.DeleteVolumeAttachment(va, pl.Volume).Note("The attachment was never made, so that nothing is lost with its object. Do not take the PV's finalizers off first.")}}
 	p.Attachment(va)
 	p.At(va.Spec.NodeName)
 	return p

@@ -46,7 +46,7 @@ func unschedulable(pl *evidence.Place, w *snapshot.Consumer, all []evidence.Answ
 	all = append(all, evidence.When(!pods.Young(pl.X, w.Pod, time.Minute)))
 	p := &diagnosis.Proof{
 		Subject: diagnosis.PodSubject(w.Pod),
-		With: words.Fields{"claim": ns + "/" + claim, "pod": w.Pod.Namespace + "/" + w.Pod.Name, "words": placing.Words,
+		With: words.Fields{"claim": ns + "/" + claim, "pod": w.Pod.Namespace + "/" + w.Pod.Name, "words": placing.Words, "resource": words.List(placing.Unoffered, 2),
 			"gates": words.List(placing.Gates, 3), "scheduler": pods.SchedulerOf(w.Pod), "nodes": words.List(pods.KeptOff(pl.X, w.Pod), 4)},
 		Waiting: pods.ScalingUp(pl.X, w.Pod),
 	}
@@ -64,6 +64,9 @@ func unschedulable(pl *evidence.Place, w *snapshot.Consumer, all []evidence.Answ
 		p.State = append(all, placing.Unplaced(w.Pod))
 	default:
 		p.Says = "words"
+		if len(placing.Unoffered) > 0 {
+			p.Says = "unoffered"
+		}
 		p.State, p.Last = append(all, placing.Unplaced(w.Pod)), []evidence.Answer{placing.ByNodes()}
 	}
 	p.Steps, p.Last = remedy.GetNode(p.Says, w.Pod, pods.SchedulerOf(w.Pod)), append(p.Last, pl.Consumers().Nothing()) // another pod may have a node

@@ -53,13 +53,7 @@ func deletionBlocked(pl *evidence.Place, g claims.Going) *diagnosis.Proof {
 	case sidecar != "":
 		p.AtMost, p.With["finalizer"] = report.Likely, finalizer
 		p.State = []evidence.Answer{old, g.Keeps(), g.AloneForSidecar(pl)}
-		if s := csi.SidecarOf(pl.X, pl.Volume.CSIName(), sidecar); s.Down().Yes() {
-			p.Says, p.With["sidecar"], p.State = "down", sidecar+" of "+s.Where(), append(p.State, s.Down())
-			p.Steps = append(p.Steps, remedy.SidecarEnds()...)
-			break
-		}
-		p.Says, p.Last = "gone", append(p.Last, evidence.Not(csi.Installed(pl.X, pl.Volume.CSIName())))
-		p.Steps = append(p.Steps, remedy.DriverGone()...)
+		sidecarKeeps(pl, g, p, csi.SidecarOf(pl.X, pl.Volume.CSIName(), sidecar))
 	default:
 		f, made := g.Source()
 		if f == "" {
@@ -70,6 +64,24 @@ func deletionBlocked(pl *evidence.Place, g claims.Going) *diagnosis.Proof {
 		p.Steps = append(p.Steps, remedy.SourceOf(g.Namespace, made)...)
 	}
 	return p
+}
+
+// sidecarKeeps is about a PersistentVolume from which nothing but a sidecar of its driver has to take its finalizer.
+func sidecarKeeps(pl *evidence.Place, g claims.Going, p *diagnosis.Proof, s csi.Sidecar) {
+	down := s.Down()
+	p.With["sidecar"] = s.Name + " of " + s.Where()
+	switch {
+	case down.Yes():
+		p.Says, p.State = "down", append(p.State, down)
+		p.Steps = append(p.Steps, remedy.SidecarEnds()...)
+	case down.No() && s.Where() != "":
+		p.Says, p.State = "idle", append(p.State, s.LastWord(g.Name)) // without its word it may be at work
+		p.LookAlikes = []diagnosis.LookAlike{{Cause: "a storage that refuses to delete the volume", Is: pl.Texts.Say(func(t evidence.Text) bool { return t.Fresh && t.Deletes() })}}
+		p.Steps = append(p.Steps, remedy.SidecarTriesAgain(s.Pods, s.Name)...)
+	default:
+		p.Says, p.Last = "gone", append(p.Last, evidence.Not(csi.Installed(pl.X, pl.Volume.CSIName())))
+		p.Steps = append(p.Steps, remedy.DriverGone()...)
+	}
 }
 
 // boundVolume is about a PersistentVolume that is kept by its claim.
