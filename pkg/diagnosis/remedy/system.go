@@ -45,6 +45,20 @@ func systemOf(x *snapshot.Index, node string) system {
 	return common
 }
 
+// InImage says how something comes onto a node whose system is one image, in front of what is done elsewhere; empty for
+// all other systems.
+func InImage(x *snapshot.Index, node, what string) string {
+	switch systemOf(x, node) {
+	case talos:
+		return "Node " + node + " runs Talos, on which nothing is installed or started by hand: " + what + " comes with a system extension in its image, where its release has one, and with the machine configuration. "
+	case bottlerocket:
+		return "Node " + node + " runs Bottlerocket, on which nothing is installed: " + what + " is there only in a variant that brings it. Else let the pods run on nodes of another system. "
+	case openshift:
+		return "Node " + node + " runs Red Hat CoreOS, which gets " + what + " from a MachineConfig of its pool (its files, its units, its extensions); the nodes of the pool restart one by one. "
+	}
+	return ""
+}
+
 // kubeletUnits are the units whose journal holds the kubelet's log, by what the
 // kubelet says of its version: k3s, RKE2 and k0s carry it in a process of their own.
 // The pattern of a unit matches the server and the agent.

@@ -2,6 +2,7 @@ package device
 
 import (
 	"cmp"
+	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/remedy"
@@ -37,7 +38,7 @@ var MultipathOffForSAN = &diagnosis.Rule{
 			State: []evidence.Answer{failing, evidence.Any(asked, multipath.StagesMaps(pl.X, pl.Volume), multipath.Sought(pl))},
 			Steps: []remedy.Step{
 				remedy.Check("See what multipath makes of the disks.", remedy.OnNode(pl.Node, "multipath", "-ll")),
-				remedy.Words("On node " + pl.Node + ": let multipath take this array's disks (a blacklist_exceptions section or a narrower blacklist for its vendor and product), start and enable multipathd, then run multipathd reconfigure."),
+				remedy.Words(remedy.InImage(pl.X, pl.Node, "multipathd with its configuration") + "On node " + pl.Node + ": " + cure(why)),
 			},
 		}
 		switch {
@@ -47,13 +48,24 @@ var MultipathOffForSAN = &diagnosis.Rule{
 			p.Last = []evidence.Answer{refused}
 		}
 		if single.Yes() {
-			p.AtMost, p.Steps[1] = report.Likely, remedy.Words("On node "+pl.Node+": "+onePath)
+			p.AtMost = report.Likely
 		}
 		for _, b := range disks {
 			p.Device(pl.Node, b.Dev)
 		}
 		return []*diagnosis.Proof{p}
 	},
+}
+
+// cure is what helps against a reason of multipath.Refusal and multipath.Single.
+func cure(why string) string {
+	switch {
+	case strings.Contains(why, "find_multipaths"):
+		return onePath
+	case strings.Contains(why, "does not run"):
+		return "start and enable multipathd with a configuration that takes this array's disks, and none of the system's, of Longhorn's or of other drivers'."
+	}
+	return "let multipath take this array's disks (a blacklist_exceptions section or a narrower blacklist for its vendor and product), see that multipathd runs and is enabled, then run multipathd reconfigure."
 }
 
 // onePath is what makes multipathd take a disk of one path.

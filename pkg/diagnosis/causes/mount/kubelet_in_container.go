@@ -41,7 +41,10 @@ var KubeletInContainer = &diagnosis.Rule{
 			path, hidden := k.Hidden()
 			p.Says, p.State, p.With["path"], p.With["pod"] = "hidden", []evidence.Answer{hidden}, path, pods.Name(pl.Pod)
 			p.Volume(pl.X.VolumesOfPod(pl.Pod)...)
-			p.Steps = []remedy.Step{remedy.Words(fmt.Sprintf("Bind the path into the kubelet's container (RKE: services.kubelet.extra_binds \"%s:%s:rshared\") and restart the kubelet; in the long run run the kubelet on the host.", path, path))}
+			p.Steps = []remedy.Step{
+				remedy.Check("See what the kubelet itself has mounted.", remedy.OnNode(pl.Node, "cat", fmt.Sprintf("/proc/%d/mountinfo", k.Proc.PID))),
+				remedy.Words(fmt.Sprintf("Bind the path into the kubelet's container (RKE: services.kubelet.extra_binds \"%s:%s:rshared\") and restart the kubelet; in the long run run the kubelet on the host.", path, path)),
+			}
 			return append(out, p)
 		}
 		d, ok := k.Doubled()
