@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"sigs.k8s.io/yaml"
@@ -145,6 +146,13 @@ func ParseAsk(line string) (diagnosis.Question, error) {
 		default:
 			return q, fmt.Errorf("unexpected word %q", w)
 		}
+	}
+	if q.Kind == "pv" {
+		q.Kind = "volume"
+	}
+	kinds := []string{"pvc", "pod", "volume", "node", "cluster"}
+	if q.Kind != "" && !slices.Contains(kinds, q.Kind) { // of a workload the program asks about several pods: a case asks about one
+		return q, fmt.Errorf("a case asks about one of %s, not about a %s", strings.Join(kinds, ", "), q.Kind)
 	}
 	if q.Kind == "" || (q.Name == "" && q.Kind != "cluster") {
 		return q, fmt.Errorf("%q is not a question", strings.TrimSpace(line))
