@@ -99,7 +99,7 @@ func (x *Index) describe(view *NodeView, v *Volume, m match) VolumeDevice {
 		d.NodePath = longhornNode(v)
 	}
 	for _, h := range view.HoldersOf(m.dev) {
-		if !x.ofStack(view, v, m, h.Device) {
+		if !x.ofStack(view, v, m, h) {
 			continue
 		}
 		d.Stack = append(d.Stack, h.Device)
@@ -111,10 +111,11 @@ func (x *Index) describe(view *NodeView, v *Volume, m match) VolumeDevice {
 }
 
 // ofStack tells whether a device above D belongs to the volume's own stack.
-func (x *Index) ofStack(view *NodeView, v *Volume, m match, b *probes.BlockDevice) bool {
+func (x *Index) ofStack(view *NodeView, v *Volume, m match, h Holder) bool {
+	b := h.Device
 	switch {
 	case b.DM != nil && strings.HasPrefix(b.DM.UUID, "CRYPT-"):
-		return v.Encrypted()
+		return v.Encrypted() || !v.IsLonghorn() && view.opened(m.dev, h)
 	case b.DM != nil && b.DM.UUID == "" && v.IsLonghorn():
 		return b.DM.Name == v.Handle
 	case b.DM != nil && strings.HasPrefix(b.DM.UUID, "mpath-"):
@@ -124,6 +125,17 @@ func (x *Index) ofStack(view *NodeView, v *Volume, m match, b *probes.BlockDevic
 		return ok && p.Kind == BlockDev && p.PV == v.PVName()
 	}
 	return false
+}
+
+// opened tells whether a mapping is what a LUKS header on D itself, or on a map of its paths, was opened as. Each
+// driver but Longhorn has its own word for it in the PV, or none; a filesystem on D, or a volume group between, is
+// another's work.
+func (n *NodeView) opened(dev probes.Dev, h Holder) bool {
+	on := n.ByName(h.Chain[len(h.Chain)-2])
+	if on == nil || on.Dev != dev && (on.DM == nil || !strings.HasPrefix(on.DM.UUID, "mpath-")) {
+		return false
+	}
+	return n.Facts.Contents[on.Dev].Type == "crypto_LUKS"
 }
 
 // Above tells whether a device is one of those that belong on top of D.

@@ -156,15 +156,30 @@ func (k Key) Bare() bool {
 // empty: nothing.
 func Told(pl *evidence.Place) string {
 	for _, t := range pl.Refused() {
-		m := standing.FindStringSubmatch(t.Raw)
-		switch {
-		case noSlot.MatchString(t.Raw): // ENOENT of the library, whatever the passphrase
+		if noSlot.MatchString(t.Raw) { // ENOENT of the library, whatever the passphrase
 			return "cryptsetup on node " + pl.Node + " finds no key slot in the volume's header that it can use: none is left or was ever written, or they need a hash or derivation that the node does not have."
-		case m != nil && pl.View != nil && slices.ContainsFunc(pl.View.Blocks(), func(b *probes.BlockDevice) bool { return disk.IsMapped(b, "CRYPT-") && b.DM.Name == m[1] }):
-			return "Mapping " + m[1] + " stands on node " + pl.Node + " already, so cryptsetup does not open the volume under this name again: its driver has to go on with it, or close it."
 		}
 	}
+	if b := stands(pl); b != nil {
+		return "Mapping " + b.DM.Name + " stands on node " + pl.Node + " already, so cryptsetup does not open the volume under this name again: its driver has to go on with it, or close it."
+	}
 	return ""
+}
+
+// stands is the mapping on the place's node that a fresh text about opening the volume names.
+func stands(pl *evidence.Place) *probes.BlockDevice {
+	for _, t := range pl.Refused() {
+		m := standing.FindStringSubmatch(t.Raw)
+		if m == nil || pl.View == nil {
+			continue
+		}
+		for _, b := range pl.View.Blocks() {
+			if disk.IsMapped(b, "CRYPT-") && b.DM.Name == m[1] {
+				return b
+			}
+		}
+	}
+	return nil
 }
 
 // Said asks whether somebody says freshly that the volume cannot be opened.

@@ -21,13 +21,17 @@ type Leftover struct {
 	known bool // the volume's disk is on the node, and is another device than the mapping
 }
 
-// LeftoverOf finds the mapping; false when there is none.
+// LeftoverOf finds the mapping by its name, or by what is freshly said: one without a disk that the driver meets
+// when it opens the volume. False when there is none.
 func LeftoverOf(pl *evidence.Place) (Leftover, bool) {
 	if pl.View == nil {
 		return Leftover{}, false
 	}
 	d, found := pl.X.DeviceOn(pl.Volume, pl.Node)
 	l := Leftover{BlockDevice: disk.Mapping(pl.View, pl.Volume, d.Dev), pl: pl}
+	if b := stands(pl); l.BlockDevice == nil && b != nil && disk.Bottomless(pl.View, b) {
+		l.BlockDevice = b
+	}
 	if l.BlockDevice == nil {
 		return l, false
 	}

@@ -36,7 +36,7 @@ func (t *Tower) Rightly() evidence.Answer {
 // the volume's own mapper, lies on the device.
 func (t *Tower) Odd() (odd *probes.BlockDevice, ok bool) {
 	for _, h := range t.Above {
-		if t.Device.Above(h.Device.Dev) && !t.strange(h.Device) || covered(h.Device) && !t.strange(h.Device) {
+		if t.Device.Above(h.Device.Dev) || covered(h.Device) && !t.strange(h.Device) {
 			return nil, false
 		}
 		odd = h.Device

@@ -12,8 +12,9 @@ import (
 // Mapping is the dm-crypt mapping of a volume on a node by its name: Longhorn calls it
 // like the volume (v1) or <volume>-encrypted (v2); other drivers put luks- and words of their
 // own before the handle or the volume's name (ceph-csi luks-rbd-, Trident with _ for -). It may
-// be of an earlier attachment. So may one without any disk below that was opened with the
-// header that the volume's present disk has: dm/uuid is CRYPT-<type>-<UUID>-<name> (libcryptsetup).
+// be of an earlier attachment. So may one without any disk below that has the name of a link to
+// the volume's present disk (hcloud-csi), or was opened with the header that this has: dm/uuid is
+// CRYPT-<type>-<UUID>-<name> (libcryptsetup).
 func Mapping(view *snapshot.NodeView, v *snapshot.Volume, present probes.Dev) *probes.BlockDevice {
 	header := strings.ReplaceAll(view.Facts.Contents[present].UUID, "-", "")
 	for _, b := range view.Blocks() {
@@ -26,11 +27,17 @@ func Mapping(view *snapshot.NodeView, v *snapshot.Volume, present probes.Dev) *p
 				return b
 			}
 		}
-		if len(header) == 32 && strings.Contains(b.DM.UUID, "-"+header+"-") && !slices.ContainsFunc(b.Slaves, func(s string) bool { return view.ByName(s) != nil }) {
+		link, found := view.NumberAt("/dev/disk/by-id/" + b.DM.Name)
+		if Bottomless(view, b) && (found && link == present || len(header) == 32 && strings.Contains(b.DM.UUID, "-"+header+"-")) {
 			return b
 		}
 	}
 	return nil
+}
+
+// Bottomless tells whether no disk lies below a mapping any more.
+func Bottomless(view *snapshot.NodeView, b *probes.BlockDevice) bool {
+	return !slices.ContainsFunc(b.Slaves, func(s string) bool { return view.ByName(s) != nil })
 }
 
 // Mappings are all mappings of a volume on a node: those that lie over its disk, by
