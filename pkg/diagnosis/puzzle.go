@@ -240,6 +240,9 @@ func (c *Catalog) unexplained(p *Pass, s *Symptom, out report.Symptom) report.Un
 		return remedy.PodLooks(p, "The pod that the driver waits for.")
 	})
 	next = append(append(next, z.onItsOtherNodes()...), remedy.Next(p.Index, z.volume, z.node, string(z.step), z.text != nil && z.text.Code != "", z.ofKubelet())...)
+	if pod, left := z.unplaced(); pod != nil {
+		next = remedy.Placing(pod, left)
+	}
 	if z.dark() { // neither a log nor a program of it can be had
 		next = []remedy.Step{remedy.Check("What is known of the node.", remedy.Kubectl("describe", "node", z.node))}
 	}

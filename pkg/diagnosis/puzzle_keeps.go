@@ -4,7 +4,12 @@ import (
 	"path"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/diagnosis/words"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/ceph"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/claims"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/cloud"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/crypt"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
@@ -78,14 +83,24 @@ func (z puzzle) sealed() string {
 	return crypt.Told(z.p.at(z))
 }
 
-// unplaced is a pod that waits for the volume and that the scheduler has refused every node.
-func (z puzzle) unplaced() string {
+// unplaced is a pod that waits for the volume and that the scheduler has refused every node, with the nodes that
+// its volumes and its own placement leave to it.
+func (z puzzle) unplaced() (pod *corev1.Pod, left []string) {
 	for _, c := range z.volume.Waiting() {
 		if _, refused := pods.Unscheduled(c.Pod); refused && c.Node() == "" && z.node == "" && z.text == nil && z.volume.PV != nil {
-			return c.Pod.Namespace + "/" + c.Pod.Name
+			return c.Pod, evidence.Each(pods.Left(z.p.Index, c.Pod, claims.VolumesFor(z.p.Index, c.Pod)), func(n *corev1.Node) string { return n.Name })
 		}
 	}
-	return ""
+	return nil, nil
+}
+
+// noNode says of a pod that the scheduler places nowhere what its volumes have to do with that.
+func (z puzzle) noNode(pod *corev1.Pod, left []string) string {
+	says := "The scheduler finds no node for pod " + pods.Name(pod) + "."
+	if beside := pods.PlacingOf(z.p.at(z), pod).Beside(); len(left) > 0 && len(beside) > 0 {
+		says += " Its volumes, and its own placement, leave node " + words.List(left, 3) + "; beside the volumes the scheduler names: " + strings.Join(beside, ", ") + "."
+	}
+	return says
 }
 
 // containerRefused names who fails where the pod's volumes are mounted, and one of its containers

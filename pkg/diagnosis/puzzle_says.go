@@ -33,8 +33,8 @@ func (z puzzle) says() string {
 	if z.volume == nil || z.step == Provisioning && z.volume.PV != nil { // it was made
 		return ""
 	}
-	if pod := z.unplaced(); pod != "" {
-		return "The scheduler finds no node for pod " + pod + "."
+	if pod, left := z.unplaced(); pod != nil {
+		return z.noNode(pod, left)
 	}
 	if z.dark() {
 		return "Node " + z.node + " has not reported for " + evidence.Duration(z.p.Age(z.p.NodeReady(z.node).Since)) + ", so nobody acts there for the volume."

@@ -39,6 +39,9 @@ func (x *Index) StartsNoPod(node string) bool {
 	return ok && x.Nodes[node] == nil && g.Reason == Timeout && strings.Contains(g.Detail, StartingProbe) && !strings.Contains(g.Detail, ServerSilent)
 }
 
+// Refused tells whether who asked has no right to look at a node with a pod.
+func (x *Index) Refused(node string) bool { return x.gaps["node/"+node].Reason == Forbidden }
+
 // Collected tells whether a resource ("storage.k8s.io/volumeattachments",
 // "/pods", "longhorn.io/volumes") was read in full: no gap names it.
 func (x *Index) Collected(resource string) bool {

@@ -124,3 +124,12 @@ func GetNode(how string, pod *corev1.Pod, scheduler string) []Step {
 	}
 	return out
 }
+
+// Placing shows why a pod whose volumes are there finds no node, and what the nodes that are left to it have.
+func Placing(pod *corev1.Pod, left []string) []Step {
+	out := []Step{Check("What the scheduler says of the pod.", Kubectl("-n", pod.Namespace, "describe", "pod", pod.Name))}
+	for _, node := range left[:min(len(left), 2)] {
+		out = append(out, Check("What node "+node+" has left.", Kubectl("describe", "node", node)))
+	}
+	return out
+}

@@ -1,6 +1,10 @@
 package remedy
 
-import "github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/csi"
+import (
+	"strings"
+
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/csi"
+)
 
 // plainly is how a Secret is made so that it holds what was meant.
 const plainly = "anew with stringData: the plain values, without a line break at the end, without the prefix client., and not encoded by hand (the API server does that)."
@@ -18,6 +22,13 @@ func Credentials(d csi.Denial) []Step {
 		}
 	case who.Kind == "Secret":
 		out = Sentences(titled("Make Secret %s/%s "+plainly+" Check that the user exists in the storage and has the documented rights for this step; provisioner and node may need different users. The next attempt succeeds by itself.", who.Namespace, who.Name))
+	case d.Says == "configured":
+		ns, pod, _ := strings.Cut(who.Pod, "/")
+		out = []Step{
+			Check("Find the Secret with the driver's user: one that the pod which makes the call mounts or takes variables from, or that an object of the driver (a backend, a storage system) names. See in the storage that the user exists, is not locked and has the rights for this step, and that the Secret has its password or token.",
+				Kubectl("-n", ns, "describe", "pod", pod)),
+			Words("After a change of the Secret restart that pod, unless the driver reads it anew by itself. The next attempt comes within five minutes."),
+		}
 	case who.Kind == "ServiceAccount":
 		after := "The driver is given a new token of the pod's own account for each mount: nothing has to be restarted. The next attempt comes within two minutes."
 		if who.Pod != "" {

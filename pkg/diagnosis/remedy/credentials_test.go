@@ -18,6 +18,7 @@ func TestCredentials(t *testing.T) {
 		"Check in the storage that the user of Secret ceph/s": {Who: secret, Says: "refused"},
 		"Add what is refused to the role":                     {Who: account, Says: "refused"},
 		"Give the driver an identity":                         {Who: account, Says: "none"},
+		"Find the Secret with the driver's user":              {Who: csi.Identity{Kind: "ServiceAccount", Namespace: "trident", Name: "default", Pod: "trident/controller"}, Says: "configured"},
 		"Find out with which account":                         {Says: "refused"},
 		"Find the entry that encryptionKMSID":                 {Who: secret, Says: "keys"},
 	} {

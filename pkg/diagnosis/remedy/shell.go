@@ -46,7 +46,8 @@ func shellOf(x *snapshot.Index, node string) shell {
 	if s.system == talos {
 		s.talosctlTo = addressOf(x, node)
 	}
-	s.silent = x.StartsNoPod(node) || x.Nodes[node] == nil && x.NodeReady(node).Unknown
+	byPod := x.Nodes[node] != nil && x.Nodes[node].Image != "" // a recording alone may be of any time, and made by hand
+	s.silent = x.StartsNoPod(node) || !byPod && x.NodeReady(node).Unknown
 	return s
 }
 
@@ -112,6 +113,8 @@ func byHand(x *snapshot.Index, list []Command) string {
 					return " No probe pod was started on node " + node + " in time, so this needs a shell of the node."
 				}
 				return " No pod starts on node " + node + " while its kubelet is silent: run this in a shell of the node."
+			} else if ok && strings.HasPrefix(line, "kubectl debug ") && x.Refused(node) {
+				return " You were refused a pod on node " + node + ": somebody who may debug nodes has to run this."
 			}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -92,6 +93,30 @@ func TestShellWhereNoPodStarts(t *testing.T) {
 			Gaps: []snapshot.Gap{{Need: "node/n", Reason: snapshot.Timeout, Detail: detail}}}))
 		if len(r.Commands) != 1 || !strings.HasPrefix(r.Commands[0], want) {
 			t.Errorf("%s: %q %q", detail, r.Title, r.Commands)
+		}
+	}
+}
+
+// TestShellOfRecordedNode asks for a pod only where one of the probe ran, and says who may.
+func TestShellOfRecordedNode(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		image, ready string
+		gaps         []snapshot.Gap
+		want, title  string
+	}{
+		{"", "Unknown", nil, "lsblk -f", "See it. No pod starts on node n while its kubelet is silent: run this in a shell of the node."},
+		{"probe:1", "Unknown", nil, "kubectl debug node/n", "See it."},
+		{"", "True", nil, "kubectl debug node/n", "See it."},
+		{"", "True", []snapshot.Gap{{Need: "node/n", Reason: snapshot.Forbidden}}, "kubectl debug node/n", "See it. You were refused a pod on node n: somebody who may debug nodes has to run this."},
+	} {
+		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}, Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionStatus(tt.ready)}}}}
+		s := &snapshot.Snapshot{Cluster: snapshot.Cluster{Nodes: []*corev1.Node{node}}, Gaps: tt.gaps}
+		if tt.gaps == nil {
+			s.Nodes = map[string]*snapshot.NodeRecord{"n": {Facts: &probes.Facts{}, Image: tt.image, Namespace: "kube-system"}}
+		}
+		if r := Check("See it.", OnNode("n", "lsblk", "-f")).look(snapshot.NewIndex(s)); r.Title != tt.title || len(r.Commands) != 1 || !strings.HasPrefix(r.Commands[0], tt.want) {
+			t.Errorf("%s %s: %q %q", tt.image, tt.ready, r.Title, r.Commands)
 		}
 	}
 }

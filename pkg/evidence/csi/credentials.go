@@ -94,6 +94,14 @@ var chosen = map[string]func(v *snapshot.Volume) bool{
 // (secrets-store-csi-driver, docs/book: concepts, "provider").
 const secretsStore = "secrets-store.csi.k8s.io"
 
+// ofRoles tells whether a driver is of a cloud that gives roles to ServiceAccounts. Arrays, and clouds with tokens, know users
+// of their own: the driver has one in a Secret that its workload mounts, or that an object of it (TridentBackendConfig) names.
+func ofRoles(driver string) bool {
+	return slices.ContainsFunc([]string{"aws.com", "azure.com", "gke.io", "ibm.io", "oraclecloud.com", "alibabacloud.com", secretsStore}, func(cloud string) bool {
+		return strings.HasSuffix("."+driver, "."+cloud)
+	})
+}
+
 // bearer is the pod with whose own token a driver mounts: one that asks for the tokens of
 // pods (CSIDriver spec.tokenRequests, KEP 1855) gets them when it publishes a volume.
 func bearer(pl *evidence.Place, driver string, call Call, node string) *corev1.Pod {

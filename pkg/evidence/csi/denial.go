@@ -6,7 +6,7 @@ import "github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 type Denial struct {
 	Who  Identity
 	Call Call
-	Says string // missing | closed | malformed | refused | none (there is no identity to show) | turned (by the kernel's client) | keys (by the service that keeps the keys)
+	Says string // missing | closed | malformed | refused | configured (the same, of a storage with users of its own) | none (there is no identity to show) | turned (by the kernel's client) | keys (by the service that keeps the keys)
 	What string // the action, principal, user or line that tells
 	Said []evidence.Answer
 	Sure []evidence.Answer // not seen: what is wrong with the identity is not named
@@ -55,6 +55,8 @@ func denied(pl *evidence.Place, r Refusal) Denial {
 		d.Says, d.Who, d.Said = "keys", Identity{}, d.Said[:1]
 	case r.None:
 		d.Says = "none"
+	case d.Who.Pod != "" && !ofRoles(driverOf(pl.Volume)):
+		d.Says = "configured"
 	}
 	if r.Named == "" {
 		d.Sure = []evidence.Answer{evidence.Unseen(evidence.Lack{Need: "the rights and the content of the driver's credentials", Why: "the refusal names neither action nor user"})}

@@ -45,16 +45,13 @@ type fit struct {
 // NoNodeFits asks whether no node that was read satisfies both the volumes of a pod and the
 // pod's own placement. A volume of a claim that has none yet stands for all that are free for it.
 func NoNodeFits(x *snapshot.Index, pod *corev1.Pod, volumes []*snapshot.Volume) (Conflict, bool) {
-	if OnlyPlace(x, pod) != nil {
-		return Conflict{}, false // there is one, and it does not report (node-down)
+	if OnlyPlace(x, pod) != nil || len(Left(x, pod, volumes)) > 0 {
+		return Conflict{}, false // there is one, and it does not report (node-down), or something else keeps the pod waiting
 	}
 	var fits []fit
 	left := false // a node that every volume allows
 	for _, n := range x.Cluster.Nodes {
 		f := fit{n.Name, placeOf(volumes, n), excludedBy(volumes, n), Excludes(pod, n)}
-		if len(f.volumes) == 0 && f.placed == "" {
-			return Conflict{}, false // a node is left: something else keeps the pod waiting
-		}
 		left = left || len(f.volumes) == 0
 		fits = append(fits, f)
 	}
@@ -73,6 +70,11 @@ func NoNodeFits(x *snapshot.Index, pod *corev1.Pod, volumes []*snapshot.Volume) 
 	}
 	c.Is = evidence.Yes(c.facts...)
 	return c, true
+}
+
+// Left are the nodes that satisfy both the volumes of a pod and the pod's own placement, ignoring resources.
+func Left(x *snapshot.Index, pod *corev1.Pod, volumes []*snapshot.Volume) []*corev1.Node {
+	return evidence.Keep(x.Cluster.Nodes, func(n *corev1.Node) bool { return len(excludedBy(volumes, n)) == 0 && Excludes(pod, n) == "" })
 }
 
 // PlacedPast asks whether a pod was put on a node without asking the scheduler, where its

@@ -100,8 +100,13 @@ func (p Placing) ByNodes() evidence.Answer {
 // Mixed tells whether the scheduler's sentence names a reason that has nothing to do with volumes,
 // beside others; one that is no list of reasons may.
 func (p Placing) Mixed() bool {
-	_, list, known := strings.Cut(p.Words, " available: ")
-	return !known || slices.ContainsFunc(reasons(list), p.ofNode)
+	return !strings.Contains(p.Words, " available: ") || len(p.Beside()) > 0
+}
+
+// Beside are the reasons of the scheduler's sentence that have nothing to do with volumes.
+func (p Placing) Beside() []string {
+	_, list, _ := strings.Cut(strings.TrimSuffix(p.Words, "."), " available: ")
+	return evidence.Keep(reasons(list), p.ofNode)
 }
 
 func (p Placing) ofNode(reason string) bool {
