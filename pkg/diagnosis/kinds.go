@@ -35,7 +35,8 @@ var ofKubelet = []string{"nfs-server-unreachable"}
 // of their names.
 var ofProtocol = map[string]volume.Kind{
 	"iscsi": volume.Disk, "iscsid": volume.Disk, "selinux-denies-iscsi": volume.Disk,
-	"nfs": volume.NFS, "smb": volume.SMB, "fuse": volume.FUSE | volume.Ceph,
+	"nfs-client-missing": volume.NFS | volume.SMB | volume.FUSE | volume.Share,
+	"nfs":                volume.NFS, "smb": volume.SMB, "fuse": volume.FUSE | volume.Ceph,
 	"ceph": volume.Ceph | volume.Disk, "network": volume.Disk | volume.NFS | volume.SMB,
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/claims"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/detach"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/longhorn"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/nodeplugin"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
@@ -234,7 +235,7 @@ func (c *Catalog) unexplained(p *Pass, s *Symptom, out report.Symptom) report.Un
 	u.Seen, u.Answer = slices.Concat(z.quoted(), z.seen(awaited)), z.says()
 	u.RuledOut, u.Works = c.ruledOut(p, z), around.Works(p.Index, z.volume, z.node)
 	next := evidence.Each(awaited[:min(len(awaited), 1)], func(p *corev1.Pod) remedy.Step {
-		if around.Backs(p) {
+		if nodeplugin.Backs(p) {
 			return remedy.PodLooks(p, "A pod of the driver's namespace on the node that does not run.")
 		}
 		return remedy.PodLooks(p, "The pod that the driver waits for.")

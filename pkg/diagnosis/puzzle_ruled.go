@@ -154,6 +154,8 @@ func (p *Pass) inDoubt(cause string, z puzzle) bool {
 		return slices.ContainsFunc(z.volume.Attachments, func(va *storagev1.VolumeAttachment) bool {
 			return va.Status.Attached && len(holder.KeptFrom(p.Index, z.volume, va)) > 0
 		})
+	case "resizer-not-working":
+		return csi.Leaderless(p.Index, z.volume.CSIName(), "csi-resizer")
 	case "lvm-claims-device":
 		return p.liesAbove(z, "LVM-")
 	case "multipath-claims-device":

@@ -135,7 +135,9 @@ func (t *texts) fromPods(v *snapshot.Volume) {
 		changed := t.x.VolumeChanged(v, c.Pod.Spec.NodeName)
 		said := t.ofPod(c.Pod)
 		if other := func(x Text) bool {
-			return namesOnly(x.Raw, others) || x.Source == "api" && x.Spec != "" && x.Spec != c.Volume && x.Spec != v.PVName()
+			// One that is mounted for a volume the pod's specification does not have (a token of old) is another one, too; an
+			// inline source may be called after what it was translated to.
+			return namesOnly(x.Raw, others) || (x.Source == "api" || !v.Inline && v.PV != nil && x.Op != "") && x.Spec != "" && x.Spec != c.Volume && x.Spec != v.PVName()
 		}; slices.ContainsFunc(said, other) {
 			said = slices.DeleteFunc(slices.Clone(said), other)
 		}

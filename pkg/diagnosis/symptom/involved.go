@@ -87,7 +87,19 @@ func (i involved) named(t diagnosis.Text) []*snapshot.Volume {
 			return []*snapshot.Volume{v}
 		}
 	}
-	return i.volumes
+	if t.Op == "" || t.Spec == "" {
+		return i.volumes
+	}
+	// The kubelet mounts what the specification does not have (a token of old), and calls an inline source after what it was translated to.
+	return evidence.Keep(i.volumes, func(v *snapshot.Volume) bool { return v.Inline || v.PV == nil })
+}
+
+// gotSince tells whether the kubelet's later summary of what it waits for leaves out the volume that a text is about.
+func (i involved) gotSince(t diagnosis.Text, all []diagnosis.Text) bool {
+	names := append(evidence.Each(i.named(t), func(v *snapshot.Volume) string { return volumeIn(i.pod, v) }), t.Spec)
+	return t.Spec != "" && slices.ContainsFunc(all, func(o diagnosis.Text) bool {
+		return o.Source == "event" && o.Pod == t.Pod && len(o.Unmounted) > 0 && o.At.After(t.At) && !slices.ContainsFunc(names, func(n string) bool { return slices.Contains(o.Unmounted, n) })
+	})
 }
 
 // volumeIn is the name of a volume in the pod's spec.

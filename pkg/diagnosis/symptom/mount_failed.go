@@ -31,7 +31,7 @@ var mountFailed = &diagnosis.SymptomRule{Name: "mount-failed", Run: func(p *diag
 			}
 			s := &diagnosis.Symptom{Keys: i.keys(i.named(t)), Subject: diagnosis.PodSubject(i.pod)}
 			s.Message = fmt.Sprintf("%s cannot mount: %s", capital(podName(i.pod)), evidence.Brief(t.Desc))
-			s.Past, s.Pending = !present(t, i.pod, all), pending
+			s.Past, s.Pending = !present(t, i.pod, all) || i.gotSince(t, all), pending
 			s.Shows = shown(t)
 			if kept < 3 {
 				s.Evidence = append(s.Evidence, t.Evidence())

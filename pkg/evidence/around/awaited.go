@@ -8,10 +8,10 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/iscsi"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/nodeplugin"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/pods"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/reach"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
@@ -52,35 +52,15 @@ func Awaited(x *snapshot.Index, v *snapshot.Volume, texts []evidence.Text) []*co
 	return out
 }
 
-// shared are namespaces in which pods of a node have nothing to do with each other.
-var shared = []string{"kube-system", "default"}
-
-// backing are the pods of DaemonSets in the driver's own namespace that end again and again, or cannot be made, on a
-// node where a pod waits. The plugin itself is asked for elsewhere, and that of another driver which shares the namespace serves that one.
+// backing are those that serve the driver on a node where a pod waits.
 func backing(x *snapshot.Index, v *snapshot.Volume) []*corev1.Pod {
 	var out []*corev1.Pod
 	for _, c := range v.Waiting() {
-		plugin := x.DriverPodOn(v.CSIName(), c.Node())
-		if plugin == nil || slices.Contains(shared, plugin.Namespace) {
-			continue
-		}
-		var plugins []*corev1.Pod
-		for _, d := range x.Drivers() {
-			plugins = append(plugins, x.DriverPodOn(d, c.Node()))
-		}
-		for _, p := range x.PodsOn(c.Node()) {
-			if !slices.Contains(plugins, p) && p != plugin && p.Namespace == plugin.Namespace && Backs(p) && pods.Hindrance(p) != "" && !slices.Contains(out, p) {
-				out = append(out, p)
-			}
+		for _, p := range nodeplugin.Beside(x, v.CSIName(), c.Node()) {
+			out = evidence.Once(out, p)
 		}
 	}
 	return out
-}
-
-// Backs tells whether a pod that a volume waits for is none of its own.
-func Backs(p *corev1.Pod) bool {
-	o := metav1.GetControllerOf(p)
-	return o != nil && o.Kind == "DaemonSet"
 }
 
 // idlers are the pods that are not Ready and have not done their work, and which of them have a part of
@@ -136,8 +116,8 @@ func WhyNot(x *snapshot.Index, p *corev1.Pod) []report.Evidence {
 		w := s.State.Waiting
 		return append(LastWords(x, p, s.Name), evidence.FromPod(p, "status.containerStatuses["+s.Name+"]", strings.TrimSuffix("waiting: "+w.Reason+": "+w.Message, ": ")))
 	}
-	if why, ok := pods.Unscheduled(p); ok {
-		return []report.Evidence{evidence.FromPod(p, "status.conditions[PodScheduled]", why)}
+	if said := pods.Unplaced(x, p); said.Text != "" {
+		return []report.Evidence{said}
 	}
 	return []report.Evidence{evidence.FromPod(p, "status.phase", strings.TrimSpace(fmt.Sprintf("%s %s %s", p.Status.Phase, p.Status.Reason, p.Status.Message)))}
 }

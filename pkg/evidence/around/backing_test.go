@@ -6,6 +6,7 @@ import (
 
 	"github.com/mountdoctor/kubectl-mountdoctor/internal/sketch"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/around"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/nodeplugin"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -40,7 +41,7 @@ func TestBacking(t *testing.T) {
 			t.Errorf("%s: %v", name, got)
 			continue
 		}
-		if c.want && (!around.Backs(got[0]) || around.WhyNot(x, got[0])[0].Text != "1) no watch left") {
+		if c.want && (!nodeplugin.Backs(got[0]) || around.WhyNot(x, got[0])[0].Text != "1) no watch left") {
 			t.Errorf("%s: %v", name, around.WhyNot(x, got[0]))
 		}
 	}

@@ -166,6 +166,8 @@ func (a Attacher) Down() (why string, is evidence.Answer) {
 			return "its pod is not Ready, as its node " + a.Leader.Spec.NodeName + " is not", evidence.Yes(pods.State(a.Leader))
 		}
 		return "its pod is not Ready", evidence.Yes(pods.State(a.Leader))
+	case a.Slow && a.Unconnected().Yes():
+		return "it still tries to connect to a socket at which nobody listens", a.Unconnected()
 	case stale && a.Slow:
 		return "its leader has stopped renewing the lease", evidence.Yes(lease, pods.State(a.Leader))
 	}

@@ -114,6 +114,38 @@ func (s Sidecar) Stopped(since time.Time) evidence.Answer {
 	return evidence.When(len(facts) > 0, facts...)
 }
 
+// Unconnected asks whether the sidecar in all its pods that serve still looks for the driver's socket, as it said within the
+// minute: it does nothing before somebody listens there (csi-lib-utils: connection/connection.go, every ten seconds).
+func (s Sidecar) Unconnected() evidence.Answer {
+	var facts []report.Evidence
+	for _, p := range evidence.Keep(s.Pods, snapshot.PodServes) {
+		last := evidence.Line{}
+		for l := range evidence.Lines(s.x.LogsOf(p.Namespace, p.Name)) {
+			if !l.Previous && strings.Contains(l.Container, strings.TrimPrefix(s.Name, "csi-")) && strings.TrimSpace(l.Text) != "" {
+				last = l
+				break
+			}
+		}
+		if !strings.Contains(last.Text, "Still connecting to ") || !last.Within(s.x, time.Minute) {
+			return evidence.No()
+		}
+		facts = append(facts, last.Evidence())
+	}
+	return evidence.When(len(facts) > 0, facts...)
+}
+
+// leases are what the leases of sidecars are called before the driver's name.
+var leases = map[string]string{"csi-attacher": "external-attacher-leader-", "csi-resizer": "external-resizer-", "csi-provisioner": ""}
+
+// Leaderless tells whether no leader of a sidecar was ever elected, though leaders of its siblings were.
+func Leaderless(x *snapshot.Index, driver, name string) bool {
+	of := func(sidecar string) bool {
+		l, _ := x.LeaderLease(driver, leases[sidecar]+snapshot.DashedDriver(driver))
+		return l != nil
+	}
+	return leases[name] != "" && !of(name) && (of("csi-provisioner") || of("csi-attacher") || of("csi-resizer"))
+}
+
 // Abandoned tells whether nobody has renewed the lease of a leader for a minute, though one
 // of these pods could have: who has just started waits until the time of the last leader is
 // over (client-go/tools/leaderelection; 137 s on OpenShift).

@@ -123,6 +123,16 @@ var wontLoad = []string{
 	"Unknown symbol", "disagrees about version of symbol",
 }
 
+// why is the reason that the words give.
+func (s Said) why() string {
+	for _, w := range wontLoad {
+		if strings.Contains(s.Raw, w) {
+			return w
+		}
+	}
+	return ""
+}
+
 // Lack says how a node lacks a module.
 type Lack struct {
 	Says string // absent | replaced | unloadable | unloaded | said
@@ -171,10 +181,8 @@ func lackOf(pl *evidence.Place, module string, said Said) Lack {
 	case other != "" && f.LoadedRead():
 		return Lack{Says: "replaced", Why: other, Is: evidence.Yes(replaced).With(word.Facts()...)}
 	case m.OnDisk && said.Raw != "":
-		for _, w := range wontLoad {
-			if strings.Contains(said.Raw, w) {
-				return Lack{Says: "unloadable", Why: w, Is: word}
-			}
+		if w := said.why(); w != "" {
+			return Lack{Says: "unloadable", Why: w, Is: word}
 		}
 		return Lack{Says: "unloaded", Is: word.With(list("modules.dep", module))}
 	}

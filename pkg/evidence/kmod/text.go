@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/nodeplugin"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
@@ -27,6 +28,7 @@ var noLayer = pattern.MustCompile(`does not support the following layers: \[[^\]
 var sayings = []saying{
 	{pattern.MustCompile(`modprobe: FATAL: Module (\S+) not found`), "", "/lib/modules"},
 	{pattern.MustCompile(`modprobe: ERROR: could not insert '([^']+)'`), "", ""},
+	{pattern.MustCompile(`insmod: ERROR: could not insert module (?:\S*/)?([\w-]+)\.ko`), "", ""},
 	{pattern.MustCompile(`failed to load (rbd|ceph|nbd) kernel module`), "", ""},
 	{pattern.MustCompile(`(nbd) modprobe failed`), "", ""},
 	{pattern.MustCompile(`mount error: (ceph|cifs) filesystem not supported by the system`), "", ""},
@@ -109,20 +111,28 @@ func SaidOf(pl *evidence.Place) (Said, bool) {
 	return ofPlugin(pl)
 }
 
-// ofPlugin reads the logs of the plugin's containers that ended or are not ready: they
-// count without a time of their own.
-func ofPlugin(pl *evidence.Place) (Said, bool) {
-	driver := pl.Volume.CSIName()
-	pod := pl.X.DriverPodOn(driver, pl.Node)
-	if driver == "" || pod == nil || snapshot.PodReady(pod) {
+// ofPlugin reads what the plugin of the volume's driver said on the place's node.
+func ofPlugin(pl *evidence.Place) (Said, bool) { return SaidBy(pl.X, pl.Volume.CSIName(), pl.Node) }
+
+// SaidBy reads the logs of a driver's plugin on a node, and of the pods beside it (who loads modules for it), where they
+// ended or are not ready: they count without a time of their own. The line that says why it cannot be loaded tells most.
+func SaidBy(x *snapshot.Index, driver, node string) (found Said, ok bool) {
+	pod := x.DriverPodOn(driver, node)
+	if driver == "" || pod == nil {
 		return Said{}, false
 	}
-	for l := range evidence.Lines(pl.X.LogsOf(pod.Namespace, pod.Name)) {
-		if m, path := named(l.Text); m != "" && m != "nbd" { // only a warning where the kernel's client maps
-			said := l.Evidence()
-			said.Node = pl.Node
-			return Said{m, path, said, l.Text}, true
+	for _, p := range append(nodeplugin.Beside(x, driver, node), pod) {
+		if snapshot.PodReady(p) {
+			continue
+		}
+		for l := range evidence.Lines(x.LogsOf(p.Namespace, p.Name)) {
+			m, path := named(l.Text)
+			if m == "" || m == "nbd" || ok && (m != found.Module || found.why() != "" || (Said{Raw: l.Text}).why() == "") { // nbd: only a warning where the kernel's client maps
+				continue
+			}
+			found, ok = Said{m, path, l.Evidence(), l.Text}, true
+			found.Fact.Node = node
 		}
 	}
-	return Said{}, false
+	return found, ok
 }

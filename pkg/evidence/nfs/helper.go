@@ -3,12 +3,16 @@ package nfs
 import (
 	"cmp"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/around"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/message"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/volume"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/pattern"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/snapshot"
 )
 
@@ -20,7 +24,11 @@ type Share struct {
 	Pod            string
 	Said           evidence.Answer // mount(8) refused it freshly
 	explicit       bool            // and names the helper
+	Called         bool            // the driver calls the program itself, and does not find it
 }
+
+// notFound is a program that was called and is nowhere in the directories that are searched (Go: os/exec).
+var notFound = pattern.MustCompile(`exec: \\?"([\w./+-]+)\\?": executable file not found`)
 
 // ShareOf finds the network source of the volume: what mount(8) was called with, else
 // what the PV says.
@@ -31,10 +39,18 @@ func ShareOf(pl *evidence.Place) (Share, bool) {
 		return s, false
 	}
 	s.Pod = waiting[0].Pod.Namespace + "/" + waiting[0].Pod.Name
-	if server, path := pl.Volume.NFSServer(); server != "" {
-		s.Source, s.Helper = server+":"+path, "mount.nfs"
+	if server, dir := pl.Volume.NFSServer(); server != "" {
+		s.Source, s.Helper = server+":"+dir, "mount.nfs"
 	} else if pl.Volume.LH() != nil && pl.Volume.RegularRWX() {
 		s.Source, s.Helper = pl.Volume.ShareSource(), "mount.nfs"
+	}
+	if ofShare := around.KindOf(pl.X, pl.Volume, pl.Node).Share(); ofShare {
+		for _, t := range pl.Refused() {
+			if m := notFound.FindStringSubmatch(t.Raw); m != nil && t.Mounts() && !t.OfContainer() {
+				s.Source, s.Helper, s.Said, s.Called = volume.Name(pl.Volume), path.Base(m[1]), evidence.Yes(t.Evidence()), true
+				return s, true
+			}
+		}
 	}
 	for _, t := range pl.Texts {
 		explicit := t.Is(message.NFSHelperMissing)

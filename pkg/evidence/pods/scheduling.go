@@ -30,6 +30,17 @@ func Unscheduled(pod *corev1.Pod) (why string, ok bool) {
 	return c.Message, c.Status == corev1.ConditionFalse && c.Message != ""
 }
 
+// Unplaced quotes what the scheduler says of a pod that has no node: its condition, which outlives the events, else the last of them.
+func Unplaced(x *snapshot.Index, pod *corev1.Pod) report.Evidence {
+	switch why, ok := Unscheduled(pod); {
+	case pod.Spec.NodeName != "":
+		return report.Evidence{}
+	case ok:
+		return evidence.FromPod(pod, "status.conditions[PodScheduled]", why)
+	}
+	return LastWords(x, pod)
+}
+
 // PlacingOf reads the condition PodScheduled, which outlives the events, and the events. The scheduler
 // writes both at each attempt, and others may write events: those that say something else are not heard.
 func PlacingOf(pl *evidence.Place, pod *corev1.Pod) Placing {

@@ -30,6 +30,7 @@ type Silence struct {
 	Refused  bool // the pods of the workload are refused when they are made, in words that are quoted
 	// OwnVolume says that the pod cannot start for a volume of its own: that one's cause is the root.
 	OwnVolume bool
+	Unplaced  bool // the pod has no node, and the scheduler says why
 	State     []evidence.Answer
 	Last      []evidence.Answer
 	pl        *evidence.Place
@@ -157,7 +158,14 @@ func (s *Silence) mute() bool {
 	if s.pl.X.Age(since) < 2*time.Minute {
 		return false
 	}
-	stopped := csi.SidecarOf(s.pl.X, s.Name, "csi-provisioner").Stopped(since)
+	sidecar := csi.SidecarOf(s.pl.X, s.Name, "csi-provisioner")
+	if u := sidecar.Unconnected(); u.Yes() {
+		s.Kind, s.Pod = "mute", s.Ready()
+		s.Why = fmt.Sprintf("pod %s of its provisioner is Ready, but the provisioner still tries to connect to a socket at which nobody listens", s.Pod.Name)
+		s.State = append(s.State, u)
+		return true
+	}
+	stopped := sidecar.Stopped(since)
 	if !stopped.Yes() {
 		return false
 	}
@@ -182,6 +190,10 @@ func (s *Silence) down(pod *corev1.Pod) {
 	if own := ownVolume(x, pod); own.Text != "" {
 		s.OwnVolume, said = true, own
 		s.Why += "; it waits for a volume of its own"
+	}
+	if unplaced := pods.Unplaced(x, pod); unplaced.Text != "" && !s.OwnVolume {
+		s.Unplaced, said = true, unplaced
+		s.Why += ", of which the scheduler says: " + strings.TrimSuffix(unplaced.Text, ".")
 	}
 	s.State = append(s.State, evidence.Yes(said))
 	if _, at := ready(pod); !at.IsZero() && x.Age(at) < time.Minute {

@@ -28,7 +28,7 @@ var CSIPluginNotRegistered = &diagnosis.Rule{
 	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		if pl.Pod == nil && pl.Volume == nil { // whether or not anybody waits
-			return evidence.Each(nodeplugin.FailingOn(pl.X, pl.Node), func(f nodeplugin.Failing) *diagnosis.Proof { return failing(pl, f) })
+			return append(evidence.Each(nodeplugin.FailingOn(pl.X, pl.Node), failing), evidence.Each(nodeplugin.BesideOn(pl.X, pl.Node), beside)...)
 		}
 		if f, asked := nodeplugin.Making(pl); asked.Yes() {
 			return []*diagnosis.Proof{making(pl, f, asked)}
@@ -101,16 +101,28 @@ func deaf(n kubelet.Need, p *diagnosis.Proof, halted evidence.Answer) *diagnosis
 	return p
 }
 
-func failing(pl *evidence.Place, f nodeplugin.Failing) *diagnosis.Proof {
-	at := evidence.NodePlace(pl.X, f.Plugin.Spec.NodeName)
-	p := about(at, f.Driver, f.Plugin, "failing", f.State...)
+func failing(f nodeplugin.Failing) *diagnosis.Proof {
+	p := about(f.At, f.Driver, f.Plugin, "failing", f.State...)
 	p.Severity = report.Degraded
-	p.At(at.Node)
+	p.At(f.At.Node)
 	if f.Unknown {
-		p.Says, p.LookAlikes = "unknown", []diagnosis.LookAlike{{Cause: "kubelet-root-dir-wrong", Is: kubelet.RootsOf(at, f.Driver, f.Plugin).Other()}}
-		p.With["registrar"], _ = csi.Registrar(at, f.Driver)
+		p.Says, p.LookAlikes = "unknown", []diagnosis.LookAlike{{Cause: "kubelet-root-dir-wrong", Is: kubelet.RootsOf(f.At, f.Driver, f.Plugin).Other()}}
+		p.With["registrar"], _ = csi.Registrar(f.At, f.Driver)
 	}
-	p.Steps = remedy.Register(kubelet.Need{At: at, Driver: f.Driver, Plugin: f.Plugin}, false, csi.Halted(at, f.Plugin))
+	if also := nodeplugin.Beside(f.At.X, f.Driver, f.At.Node); len(also) > 0 {
+		p.With["beside"] = "pod " + pods.Name(also[0]) + " " + pods.Doing(f.At.X, also[0])
+		p.State[0] = p.State[0].With(pods.State(also[0])).With(pods.LastWords(f.At.X, also[0]))
+	}
+	p.Steps = remedy.Register(kubelet.Need{At: f.At, Driver: f.Driver, Plugin: f.Plugin}, false, csi.Halted(f.At, f.Plugin))
+	return p
+}
+
+// beside is a pod of a driver's own namespace on a node that does not run, where the plugin itself serves.
+func beside(f nodeplugin.Failing) *diagnosis.Proof {
+	p := about(f.At, f.Driver, f.Plugin, "beside", f.State...)
+	p.Severity, p.AtMost = report.Degraded, report.Likely
+	p.At(f.At.Node)
+	p.Steps = []remedy.Step{remedy.PodLooks(f.Plugin, "See what keeps the pod from running, and cure that.")}
 	return p
 }
 
@@ -125,7 +137,7 @@ func making(pl *evidence.Place, f nodeplugin.Failing, asked evidence.Answer) *di
 
 func about(pl *evidence.Place, driver string, plugin *corev1.Pod, says string, state ...evidence.Answer) *diagnosis.Proof {
 	p := &diagnosis.Proof{Subject: diagnosis.PodSubject(plugin), Says: says, State: state, With: words.Fields{
-		"pod": pods.Name(plugin), "driver": driver, "node": pl.Node, "state": pods.Doing(pl.X, plugin), "waiter": "", "registrar": "", "down": "",
+		"pod": pods.Name(plugin), "driver": driver, "node": pl.Node, "state": pods.Doing(pl.X, plugin), "waiter": "", "registrar": "", "down": "", "beside": "",
 		"said": pods.LastWords(pl.X, plugin).Text, "waits": pods.Waits(pl.X, plugin)}}
 	p.Pod(plugin)
 	return p

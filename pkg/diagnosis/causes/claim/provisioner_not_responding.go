@@ -56,6 +56,9 @@ func silenceStep(s provision.Silence) remedy.Step {
 			return remedy.Check("Ask why the volume of pod "+s.Pod.Namespace+"/"+s.Pod.Name+" does not come, and cure that: the pod takes the claim up by itself as soon as it runs.",
 				remedy.Kubectl("mountdoctor", "pod", s.Pod.Name, "-n", s.Pod.Namespace))
 		}
+		if s.Unplaced {
+			return remedy.PodLooks(s.Pod, "Make room for pod "+s.Pod.Namespace+"/"+s.Pod.Name+", or change what keeps it from the nodes that have some. It takes the claim up by itself as soon as it runs.")
+		}
 		return remedy.PodLooks(s.Pod, "Repair pod "+s.Pod.Namespace+"/"+s.Pod.Name+": read its state and the last line of its log. It takes the claim up by itself as soon as it runs.")
 	case "workload":
 		return remedy.Staff(s.Workload, s.Refused)

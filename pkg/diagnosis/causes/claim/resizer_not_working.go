@@ -38,6 +38,7 @@ func resizerMute(pl *evidence.Place, resizer csi.Sidecar, driver string, wish cl
 	accountNS, account := resizer.Account()
 	lacking, lacks := rbac.Lacks(pl.X, accountNS, account, "persistentvolumeclaims", resizerRights...)
 	down := evidence.Any(resizer.Down(), resizer.LeaseOld("external-resizer-"+snapshot.DashedDriver(driver)))
+	unheard := resizer.Unconnected()
 	refused, forbidden := resizer.Denied()
 	if !forbidden.Yes() {
 		refused = rbac.Refusal{Namespace: accountNS, Account: account, Verb: "patch", Resource: "persistentvolumeclaims/status"}
@@ -62,6 +63,8 @@ func resizerMute(pl *evidence.Place, resizer csi.Sidecar, driver string, wish cl
 	case resizer.Where() == "":
 		p.Says, p.AtMost = "absent", report.Likely
 		p.State = append(unserved(wish), resizer.Absent())
+	case unheard.Yes():
+		p.Says, p.State = "unconnected", append(unserved(wish), unheard)
 	default:
 		p.Says = "down"
 		p.State = append(unserved(wish), down)
@@ -72,7 +75,10 @@ func resizerMute(pl *evidence.Place, resizer csi.Sidecar, driver string, wish cl
 		p.Steps = append(p.Steps, remedy.ScaleUp(resizer.Workloads[0]))
 	}
 	cure := "Start or repair the resizer of driver " + driver + "."
-	if p.Says == "absent" {
+	switch p.Says {
+	case "unconnected":
+		cure = "Give csi-resizer the socket on which the driver's own container of the same pod listens (--csi-address, and the volume with the socket), as its siblings have it; if theirs is the same, repair the driver's container."
+	case "absent":
 		cure = "If driver " + driver + " can change volumes, install csi-resizer with its ClusterRole beside the driver's other sidecars (its chart or operator may have an option for that); if it cannot, make a new claim as it shall be, and copy the data."
 	}
 	p.Steps = append(p.Steps, remedy.Words(cure+" Do not edit the status of the claim or the capacity of the volume by hand: the storage would not follow."))

@@ -10,6 +10,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/csi"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/kmod"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/node"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/nodeplugin"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
@@ -19,9 +20,12 @@ var KernelModuleMissing = &diagnosis.Rule{
 	Breaks:   []diagnosis.Step{diagnosis.Staging, diagnosis.Publishing, diagnosis.Attaching},
 	LeadsTo:  []string{"csi-plugin-not-registered", "local-pool-inactive", "longhorn-v2-engine-stuck"},
 	YieldsTo: []string{"iscsi-module-missing", "encryption-tools-missing", "nfs-version-unsupported", "csi-plugin-not-on-node", "driver-never-serves-node", "longhorn-share-manager-misplaced"},
-	Asks:     diagnosis.EachPlace,
+	Asks:     diagnosis.EachPlace | diagnosis.EachSweep,
 	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
+		if pl.Volume == nil { // whether or not anybody waits
+			return evidence.Each(append(nodeplugin.FailingOn(pl.X, pl.Node), nodeplugin.BesideOn(pl.X, pl.Node)...), unloaded)
+		}
 		said, spoken := kmod.SaidOf(pl)
 		needs := kmod.Needs(pl)
 		if spoken && !slices.Contains(needs, said.Module) {
@@ -48,7 +52,7 @@ var KernelModuleMissing = &diagnosis.Rule{
 			release, _ := node.Kernel(pl.X, pl.Node)
 			p := &diagnosis.Proof{
 				Subject: diagnosis.NodeSubject(pl.Node), Says: lack.Says, AtMost: lack.AtMost(by),
-				With:  words.Fields{"node": pl.Node, "module": m, "release": release, "why": lack.Why, "pv": pl.Volume.PVName()},
+				With:  words.Fields{"node": pl.Node, "module": m, "release": release, "why": lack.Why, "pv": pl.Volume.PVName(), "driver": ""},
 				State: []evidence.Answer{wanted, lack.Is}, Hint: hint,
 				Steps: moduleSteps(pl.Node, m, lack.Says),
 			}
@@ -59,6 +63,23 @@ var KernelModuleMissing = &diagnosis.Rule{
 		}
 		return out
 	},
+}
+
+// unloaded is a driver that does not serve a node, as it says because of a module.
+func unloaded(f nodeplugin.Failing) *diagnosis.Proof {
+	said, spoken := kmod.SaidBy(f.At.X, f.Driver, f.At.Node)
+	if !spoken {
+		return nil
+	}
+	lack := kmod.LackOf(f.At, said.Module, said)
+	release, _ := node.Kernel(f.At.X, f.At.Node)
+	p := &diagnosis.Proof{
+		Subject: diagnosis.NodeSubject(f.At.Node), Says: lack.Says, AtMost: lack.AtMost(said), Severity: report.Degraded,
+		With:  words.Fields{"node": f.At.Node, "module": said.Module, "release": release, "why": lack.Why, "pv": "", "driver": f.Driver},
+		State: append([]evidence.Answer{lack.Is}, f.State...), Steps: moduleSteps(f.At.Node, said.Module, lack.Says),
+	}
+	p.Pod(f.Plugin)
+	return p
 }
 
 func moduleSteps(node, module, says string) []remedy.Step {

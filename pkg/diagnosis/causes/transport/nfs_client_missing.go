@@ -21,6 +21,9 @@ var NFSClientMissing = &diagnosis.Rule{
 		if !ok {
 			return nil
 		}
+		if s.Called {
+			return []*diagnosis.Proof{notThere(pl, s)}
+		}
 		where, elsewhere, missing := s.Missing()
 		checked := s.Checked()
 		p := &diagnosis.Proof{
@@ -55,4 +58,18 @@ var NFSClientMissing = &diagnosis.Rule{
 		p.Users(pl.Volume.WaitingOn(pl.Node)...)
 		return []*diagnosis.Proof{p}
 	},
+}
+
+// notThere is a program that the driver calls to mount, in its own container or on the host, and does not find.
+func notThere(pl *evidence.Place, s nfs.Share) *diagnosis.Proof {
+	p := &diagnosis.Proof{
+		Subject: diagnosis.NodeSubject(pl.Node), Says: "called",
+		With:  words.Fields{"node": pl.Node, "helper": s.Helper, "source": s.Source, "pod": s.Pod, "driver": pl.Volume.CSIName()},
+		State: []evidence.Answer{s.Said},
+		Last:  []evidence.Answer{evidence.Unseen(evidence.Lack{Need: "where " + s.Helper + " is called", Node: pl.Node, Why: "the driver does not say whether it is on the node or in its own container"})},
+		Steps: []remedy.Step{remedy.Words("Look where the driver mounts. In the container of its node plugin: deploy the image of a release that has " + s.Helper +
+			". On the host (a proxy, a unit of systemd): install it on node " + pl.Node + " and on every node that may run the pod, or keep the pods from nodes that do not have it. The PATH of the pod's own container does not matter.")},
+	}
+	p.Users(pl.Volume.WaitingOn(pl.Node)...)
+	return p
 }
