@@ -115,7 +115,8 @@ func (s Sidecar) Stopped(since time.Time) evidence.Answer {
 }
 
 // Unconnected asks whether the sidecar in all its pods that serve still looks for the driver's socket, as it said within the
-// minute: it does nothing before somebody listens there (csi-lib-utils: connection/connection.go, every ten seconds).
+// minute and not only since it started: it does nothing before somebody listens there (csi-lib-utils: connection/connection.go,
+// every ten seconds).
 func (s Sidecar) Unconnected() evidence.Answer {
 	var facts []report.Evidence
 	for _, p := range evidence.Keep(s.Pods, snapshot.PodServes) {
@@ -126,7 +127,7 @@ func (s Sidecar) Unconnected() evidence.Answer {
 				break
 			}
 		}
-		if !strings.Contains(last.Text, "Still connecting to ") || !last.Within(s.x, time.Minute) {
+		if !strings.Contains(last.Text, "Still connecting to ") || !last.Within(s.x, time.Minute) || s.x.Age(Started(p)) < Startup {
 			return evidence.No()
 		}
 		facts = append(facts, last.Evidence())

@@ -28,7 +28,7 @@ var CSIPluginNotRegistered = &diagnosis.Rule{
 	Docs:     docs,
 	Prove: func(pl *evidence.Place) []*diagnosis.Proof {
 		if pl.Pod == nil && pl.Volume == nil { // whether or not anybody waits
-			return append(evidence.Each(nodeplugin.FailingOn(pl.X, pl.Node), failing), evidence.Each(nodeplugin.BesideOn(pl.X, pl.Node), beside)...)
+			return evidence.Each(nodeplugin.FailingOn(pl.X, pl.Node), failing)
 		}
 		if f, asked := nodeplugin.Making(pl); asked.Yes() {
 			return []*diagnosis.Proof{making(pl, f, asked)}
@@ -114,15 +114,6 @@ func failing(f nodeplugin.Failing) *diagnosis.Proof {
 		p.State[0] = p.State[0].With(pods.State(also[0])).With(pods.LastWords(f.At.X, also[0]))
 	}
 	p.Steps = remedy.Register(kubelet.Need{At: f.At, Driver: f.Driver, Plugin: f.Plugin}, false, csi.Halted(f.At, f.Plugin))
-	return p
-}
-
-// beside is a pod of a driver's own namespace on a node that does not run, where the plugin itself serves.
-func beside(f nodeplugin.Failing) *diagnosis.Proof {
-	p := about(f.At, f.Driver, f.Plugin, "beside", f.State...)
-	p.Severity, p.AtMost = report.Degraded, report.Likely
-	p.At(f.At.Node)
-	p.Steps = []remedy.Step{remedy.PodLooks(f.Plugin, "See what keeps the pod from running, and cure that.")}
 	return p
 }
 
