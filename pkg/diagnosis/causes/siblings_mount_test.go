@@ -191,6 +191,13 @@ func TestSiblingsLeftMounts(t *testing.T) {
 			show(t, c.w, "pvc shop/data", c.want)
 		})
 	}
+	unread := func() *world {
+		return xfsLeft().Entries("n1", "proc/9000/comm", "agent", "proc/9000/ns/mnt", "@error EACCES")
+	}
+	sayEach(t, map[string]said{
+		"nobody keeps it":            {xfsLeft(), []string{"Drain node n1 and reboot it"}, []string{"could not be read"}},
+		"who keeps it may be unread": {unread(), []string{"First read on node n1 what could not be read"}, []string{"reboot"}},
+	})
 }
 
 func TestSiblingsMissing(t *testing.T) {

@@ -64,7 +64,11 @@ var MountLazilyDetached = &diagnosis.Rule{
 			}
 			p.Steps = append(p.Steps, step)
 		}
-		if len(d.Holders) == 0 {
+		switch searched := pl.Tables(probes.Processes, probes.Descriptors); {
+		case len(d.Holders) > 0:
+		case d.Listed().Unseen() || !searched.Complete():
+			p.Steps = []remedy.Step{remedy.Words("First read on node " + pl.Node + " what could not be read: who keeps it open may be among those processes.")}
+		default:
 			p.Steps = []remedy.Step{remedy.Words("Nobody who keeps it open was found. Drain node " + pl.Node + " and reboot it; nothing else ends a detached filesystem without a holder.")}
 		}
 		return append(rest, p)
