@@ -1,6 +1,7 @@
 package causes
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"testing"
@@ -25,12 +26,14 @@ func TestBesideThePlugin(t *testing.T) {
 	}
 	const missing = "degraded: certain kernel-module-missing Node n1"
 	for name, c := range map[string]shown{
-		"the kernel refuses the module":    {onDisk(sat("piraeus", owner, refused)), missing},
-		"an operator of LINSTOR owns it":   {onDisk(sat("piraeus", strings.ReplaceAll(owner, "DaemonSet", "LinstorSatellite"), refused)), missing},
-		"the module is loaded by now":      {onDisk(sat("piraeus", owner, refused)).Entries("n1", "proc/modules", "drbd 28672 0 - Live 0x0"), "healthy"},
-		"it ends for another reason":       {sat("piraeus", owner, other), "healthy"},
-		"a pod that somebody made by hand": {sat("piraeus", "{apiVersion: v1, kind: Job, name: j, uid: j, controller: true}", refused), "healthy"},
-		"a pod of a DaemonSet somewhere":   {sat("monitoring", owner, refused), "healthy"},
+		"the kernel refuses the module":     {onDisk(sat("piraeus", owner, refused)), missing},
+		"an operator of LINSTOR owns it":    {onDisk(sat("piraeus", strings.ReplaceAll(owner, "DaemonSet", "LinstorSatellite"), refused)), missing},
+		"the module is loaded by now":       {onDisk(sat("piraeus", owner, refused)).Entries("n1", "proc/modules", "drbd 28672 0 - Live 0x0"), "healthy"},
+		"it ends for another reason":        {sat("piraeus", owner, other), "healthy"},
+		"it was loaded in spite of a word":  {onDisk(sat("piraeus", owner, "modprobe: FATAL: Module nvmet_rdma not found in directory /lib/modules/6.1.0-18-amd64\nDRBD module is loaded")).Edit("state: {waiting: {reason: CrashLoopBackOff}}, lastState: {terminated: {exitCode: 1, reason: Error, startedAt: '2026-01-02T11:58:00Z', finishedAt: '2026-01-02T11:58:02Z'}}", "state: {terminated: {exitCode: 0, reason: Completed}}"), "healthy"},
+		"who says so does not see the host": {sat("piraeus", owner, "modprobe: FATAL: Module dm_thin_pool not found in directory /lib/modules/6.1.0-18-amd64").Unprobed("n1", "Forbidden"), "degraded: likely kernel-module-missing Node n1"},
+		"a pod that somebody made by hand":  {sat("piraeus", "{apiVersion: v1, kind: Job, name: j, uid: j, controller: true}", refused), "healthy"},
+		"a pod of a DaemonSet somewhere":    {sat("monitoring", owner, refused), "healthy"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -43,9 +46,9 @@ func TestBesideThePlugin(t *testing.T) {
 // TestStillConnecting: a sidecar runs and does nothing, as nobody listens at the socket where it looks for its driver.
 func TestStillConnecting(t *testing.T) {
 	t.Parallel()
-	grows := func(container, at string) *world {
+	grows := func(container, at string, words ...string) *world {
 		return ebsMounted(ebs().Runs(0).Attached("n1"), "n1", 0).Answers("n1", ebs().Publish(0)).Edit("resources: {requests: {storage: 10Gi}}", "resources: {requests: {storage: 20Gi}}").
-			File("logs/kube-system/controller-0/"+container+".log", "I0102 11:00:00.000000       1 main.go:90] Version : v1.4.0\nW0102 "+at+".000000       1 connection.go:173] Still connecting to unix:///var/lib/kubelet/plugins/x/csi.sock")
+			File("logs/kube-system/controller-0/"+container+".log", "I0102 11:00:00.000000       1 main.go:90] Version : v1.4.0\nW0102 "+at+".000000       1 connection.go:173] "+cmp.Or(strings.Join(words, ""), "Still connecting to unix:///var/lib/kubelet/plugins/x/csi.sock"))
 	}
 	lease := func(name string) string {
 		return "\napiVersion: coordination.k8s.io/v1\nkind: Lease\nmetadata: {namespace: kube-system, name: " + name + "}\nspec: {holderIdentity: c, renewTime: '2026-01-02T11:59:55.000000Z'}\n"
@@ -54,6 +57,8 @@ func TestStillConnecting(t *testing.T) {
 	showEach(t, map[string]shown{
 		"the resizer, now":           {grows("csi-resizer", "11:59:50"), "degraded: certain resizer-not-working PersistentVolumeClaim shop/data"},
 		"the resizer, some time ago": {grows("csi-resizer", "11:50:00"), pending},
+		"in the words of today":      {grows("csi-resizer", "11:59:50", `"Still connecting" address="unix:///csi/csi.sock"`), "degraded: certain resizer-not-working PersistentVolumeClaim shop/data"},
+		"a controller that starts":   {grows("csi-resizer", "11:59:50").Edit("2025-11-07T13:25:00Z'}}}, {name: csi-resizer", "2026-01-02T11:59:40Z'}}}, {name: csi-resizer"), pending},
 		"another sidecar":            {grows("csi-snapshotter", "11:59:50"), pending},
 		"the attacher":               {va(ebs().Waits(), "csi-a", "n1", "", "attached: false").File("logs/kube-system/controller-0/csi-attacher.log", "W0102 11:59:50.000000       1 connection.go:173] Still connecting to unix:///csi/csi.sock"), "broken: certain attacher-not-working Pod kube-system/controller-0"},
 		"the provisioner":            {pendingClaim(ebs(), "Immediate", "volume.kubernetes.io/storage-provisioner: ebs.csi.aws.com").File("logs/kube-system/controller-0/csi-provisioner.log", "W0102 11:59:50.000000       1 connection.go:173] Still connecting to unix:///csi/csi.sock"), "broken: certain provisioner-not-responding PersistentVolumeClaim shop/data"},
@@ -77,6 +82,7 @@ func TestCalledAndNotThere(t *testing.T) {
 	showEach(t, map[string]shown{
 		"a program of a FUSE driver": {said("blob.csi.azure.com", missing), "broken: likely nfs-client-missing Node n1"},
 		"by its whole path":          {said("ru.yandex.s3.csi", `Error fuseMount command: exec: "/usr/bin/geesefs": executable file not found in $PATH`), "broken: likely nfs-client-missing Node n1"},
+		"not for the mount":          {said("blob.csi.azure.com", `failed to get credentials: exec: "aws-iam-authenticator": executable file not found in $PATH`), "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
 		"a program of a disk":        {said("ebs.csi.aws.com", `exec: "nvme": executable file not found in $PATH`).Attached("n1"), "broken: unexplained mount-failed; unexplained pod-waiting-for-volume"},
 	})
 }
@@ -91,7 +97,8 @@ func TestSaidOfTheDisk(t *testing.T) {
 	showEach(t, map[string]shown{
 		"two states would do":              {said("Invalid volume: volume 0e6dd0a8-1111-4222-8333-123456789012 status must be 'available' or 'downloading' to reserve, but the current status is reserved. (HTTP 400)"), stale},
 		"a detach that failed":             {said("volume status must be available or downloading to reserve, but the current status is error_detaching."), stale},
-		"in other words":                   {said("disk 0e6dd0a8 cannot be attached: volume status is attaching"), stale},
+		"in other words":                   {said("disk 0e6dd0a8 cannot be attached: volume status is error_detaching"), stale},
+		"perhaps this very attachment":     {said("volume 0e6dd0a8 not attached to this server yet, timed out: volume status is attaching"), open},
 		"in use would do, and it is wrong": {said("volume status must be available or in-use or downloading to reserve, but the current status is error."), open},
 	})
 }

@@ -55,6 +55,9 @@ func TestClaimsThatGo(t *testing.T) {
 	for name, c := range map[string]shown{
 		"the provisioner runs, and does not let it go": {leftTo(made).File("logs/kube-system/controller-0/csi-provisioner.log", "I0102 10:00:00.1 1 controller.go:1561] delete \"pv-data\": failed to remove finalizer\n"), kept},
 		"the attacher runs, and does not let it go":    {leftTo("external-attacher/ebs-csi-aws-com").File("logs/kube-system/controller-0/csi-attacher.log", "I0102 10:00:00.1 1 csi_handler.go:1] pv-data: conflict\n"), kept},
+		"a word of another volume":                     {leftTo(made).File("logs/kube-system/controller-0/csi-provisioner.log", "I0102 10:00:00.1 1 controller.go:1561] delete \"pv-data-old\": volume deleted\n"), "broken: unexplained claim-pending"},
+		"the storage refuses, in its log alone":        {leftTo(made).File("logs/kube-system/controller-0/csi-provisioner.log", "E0102 10:00:00.1 1 controller.go:1561] delete \"pv-data\": volume deletion failed: rpc error: code = FailedPrecondition desc = volume has 2 snapshots\n"), "broken: unexplained claim-pending"},
+		"the provisioner is at work":                   {leftTo(made).File("logs/kube-system/controller-0/csi-provisioner.log", "I0102 11:59:30.1 1 controller.go:1561] delete \"pv-data\": started\n"), "broken: unexplained claim-pending"},
 		"the storage refuses to delete it":             {leftTo(made).Event("PersistentVolume", "pv-data", "a0000000-0000-4000-8000-000000000001", "VolumeFailedDelete", "ebs.csi.aws.com_controller-0", "", "2026-01-02T11:59:00Z", "rpc error: code = Internal desc = the operation did not succeed"), "broken: unexplained claim-pending"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -96,7 +96,14 @@ func (i involved) named(t diagnosis.Text) []*snapshot.Volume {
 
 // gotSince tells whether the kubelet's later summary of what it waits for leaves out the volume that a text is about.
 func (i involved) gotSince(t diagnosis.Text, all []diagnosis.Text) bool {
-	names := append(evidence.Each(i.named(t), func(v *snapshot.Volume) string { return volumeIn(i.pod, v) }), t.Spec)
+	names := []string{t.Spec}
+	for _, v := range i.named(t) {
+		for _, c := range v.Consumers { // a pod may mount one claim under two names
+			if c.Pod == i.pod {
+				names = append(names, c.Volume)
+			}
+		}
+	}
 	return t.Spec != "" && slices.ContainsFunc(all, func(o diagnosis.Text) bool {
 		return o.Source == "event" && o.Pod == t.Pod && len(o.Unmounted) > 0 && o.At.After(t.At) && !slices.ContainsFunc(names, func(n string) bool { return slices.Contains(o.Unmounted, n) })
 	})

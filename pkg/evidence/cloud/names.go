@@ -18,7 +18,7 @@ var (
 	// nowhere is said of a disk in a state that names no machine.
 	nowhere = pattern.MustCompile(`(?i)AttachDiskWhileBeingDetached|disk .{0,160}being detached|last detach operation|(?:volume|disk) .{0,120}is (?:detaching|still detaching)|` +
 		`(?:disk|volume|lun)\b.{0,120}\b(?:in use\b|(?:already|still|currently) (?:attached|mapped|exported|connected)\b)|\bVolumeInUse\b|: volume is attached$|status must be .{0,12}\bavailable\b.{0,80}\bstatus is \W?(?:in-use|(?:error_)?detaching|reserved|attaching)\b|` +
-		`(?:disk|volume)\b.{0,160}\b(?:status|state)(?: is)?[ :='"]{1,3}(?:reserved|attaching|(?:error_)?detaching)\b|\bfailed to lock the file\b`) // the last: a VMDK that another machine has open
+		`(?:disk|volume)\b.{0,160}\b(?:status|state)(?: is)?[ :='"]{1,3}(?:error_)?detaching\b|\bfailed to lock the file\b`) // the last: a VMDK that another machine has open
 	// denied is the contrary.
 	denied      = pattern.MustCompile(`(?i)\bnot (?:currently )?in use\b`)
 	leadingWord = pattern.MustCompile(`^[a-zA-Z]+`)

@@ -160,14 +160,14 @@ func Told(pl *evidence.Place) string {
 			return "cryptsetup on node " + pl.Node + " finds no key slot in the volume's header that it can use: none is left or was ever written, or they need a hash or derivation that the node does not have."
 		}
 	}
-	if b := stands(pl); b != nil {
+	if b, _ := stands(pl); b != nil {
 		return "Mapping " + b.DM.Name + " stands on node " + pl.Node + " already, so cryptsetup does not open the volume under this name again: its driver has to go on with it, or close it."
 	}
 	return ""
 }
 
 // stands is the mapping on the place's node that a fresh text about opening the volume names.
-func stands(pl *evidence.Place) *probes.BlockDevice {
+func stands(pl *evidence.Place) (*probes.BlockDevice, report.Evidence) {
 	for _, t := range pl.Refused() {
 		m := standing.FindStringSubmatch(t.Raw)
 		if m == nil || pl.View == nil {
@@ -175,11 +175,11 @@ func stands(pl *evidence.Place) *probes.BlockDevice {
 		}
 		for _, b := range pl.View.Blocks() {
 			if disk.IsMapped(b, "CRYPT-") && b.DM.Name == m[1] {
-				return b
+				return b, t.Evidence()
 			}
 		}
 	}
-	return nil
+	return nil, report.Evidence{}
 }
 
 // Said asks whether somebody says freshly that the volume cannot be opened.

@@ -18,7 +18,8 @@ type Leftover struct {
 	*probes.BlockDevice
 	pl    *evidence.Place
 	Disk  snapshot.VolumeDevice
-	known bool // the volume's disk is on the node, and is another device than the mapping
+	known bool              // the volume's disk is on the node, and is another device than the mapping
+	said  []report.Evidence // what alone ties the mapping to the volume
 }
 
 // LeftoverOf finds the mapping by its name, or by what is freshly said: one without a disk that the driver meets
@@ -29,8 +30,8 @@ func LeftoverOf(pl *evidence.Place) (Leftover, bool) {
 	}
 	d, found := pl.X.DeviceOn(pl.Volume, pl.Node)
 	l := Leftover{BlockDevice: disk.Mapping(pl.View, pl.Volume, d.Dev), pl: pl}
-	if b := stands(pl); l.BlockDevice == nil && b != nil && disk.Bottomless(pl.View, b) {
-		l.BlockDevice = b
+	if b, said := stands(pl); l.BlockDevice == nil && b != nil && disk.Bottomless(pl.View, b) {
+		l.BlockDevice, l.said = b, []report.Evidence{said}
 	}
 	if l.BlockDevice == nil {
 		return l, false
@@ -67,10 +68,9 @@ func (l Leftover) Now() string {
 // Old asks whether what lies below the mapping is not the volume's present disk: nothing
 // at all, or another one.
 func (l Leftover) Old() evidence.Answer {
-	facts := []report.Evidence{
+	facts := append(slices.Clone(l.said),
 		evidence.FromNode(l.pl.Node, "sys/class/block/"+l.Name+"/dm/uuid", l.DM.UUID),
-		evidence.FromNode(l.pl.Node, "sys/class/block/"+l.Name+"/slaves", cmp.Or(strings.Join(l.Slaves, " "), "(empty)")),
-	}
+		evidence.FromNode(l.pl.Node, "sys/class/block/"+l.Name+"/slaves", cmp.Or(strings.Join(l.Slaves, " "), "(empty)")))
 	if c := l.pl.View.Facts.Contents[l.Dev]; c.Err != "" {
 		facts = append(facts, evidence.FromNode(l.pl.Node, "@content/"+l.Dev.String(), c.Err))
 	}
@@ -94,8 +94,12 @@ func (l Leftover) rests() bool {
 	})
 }
 
-// Compared asks whether the volume's present disk is known by its identity.
+// Compared asks whether the volume's present disk is known by its identity, and a mapping that only a text ties to it
+// was opened from the header that is on it.
 func (l Leftover) Compared() evidence.Answer {
+	if uuid := strings.ReplaceAll(l.pl.View.Facts.Contents[l.Disk.Dev].UUID, "-", ""); len(l.said) > 0 && l.known && (uuid == "" || !strings.Contains(l.DM.UUID, uuid)) {
+		return evidence.Unseen(evidence.Lack{Need: "the header on the volume's disk as the one from which mapping " + l.DM.Name + " was opened", Node: l.pl.Node, Why: "only a text ties the mapping to the volume"})
+	}
 	if l.known && l.Disk.Proven {
 		return evidence.Yes()
 	}

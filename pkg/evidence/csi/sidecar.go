@@ -47,16 +47,25 @@ func (s Sidecar) Account() (namespace, name string) {
 	return s.Pods[0].Namespace, s.Pods[0].Spec.ServiceAccountName
 }
 
-// LastWord is the newest line in which the sidecar names an object, however old it is.
+// LastWord is the newest line in which the sidecar names an object, however old it is. While it is young the sidecar
+// may be at work, and one that has an error's code says that it is refused.
 func (s Sidecar) LastWord(object string) evidence.Answer {
 	for _, p := range s.Pods {
 		for l := range evidence.Lines(s.x.LogsOf(p.Namespace, p.Name)) {
-			if strings.Contains(l.Container, strings.TrimPrefix(s.Name, "csi-")) && strings.Contains(l.Text, object) {
-				return evidence.Yes(l.Evidence())
+			if strings.Contains(l.Container, strings.TrimPrefix(s.Name, "csi-")) && tells(l.Text, object) {
+				refused := strings.Contains(l.Text, "rpc error: code = ") && !strings.Contains(l.Text, "code = NotFound")
+				return evidence.When(!refused && !l.Within(s.x, Startup), l.Evidence())
 			}
 		}
 	}
 	return evidence.Unseen(evidence.Lack{Need: "what " + s.Name + " says of " + object, Why: "its log, as far as it was read, has no line of it"})
+}
+
+// tells asks whether a line has the name of an object, and not only of one that is called alike.
+func tells(line, object string) bool {
+	return slices.ContainsFunc(strings.FieldsFunc(line, func(r rune) bool {
+		return r != '-' && r != '.' && !('a' <= r && r <= 'z') && !('0' <= r && r <= '9') && !('A' <= r && r <= 'Z')
+	}), func(word string) bool { return strings.Trim(word, ".") == object })
 }
 
 // Down asks whether the sidecar exists and no container of it is Ready, or its workload
@@ -127,7 +136,7 @@ func (s Sidecar) Unconnected() evidence.Answer {
 				break
 			}
 		}
-		if !strings.Contains(last.Text, "Still connecting to ") || !last.Within(s.x, time.Minute) || s.x.Age(Started(p)) < Startup {
+		if !strings.Contains(last.Text, "Still connecting") || !last.Within(s.x, time.Minute) || s.x.Age(Started(p)) < Startup {
 			return evidence.No()
 		}
 		facts = append(facts, last.Evidence())

@@ -195,9 +195,12 @@ var onDemand = []string{"fuse", "dm_mod"}
 // ofContainer is the device, or directory, that a lack rests on when nothing but its absence says so: a container
 // without it says the same. A privileged one without the host's /dev has the devices that were there when it began.
 func ofContainer(pl *evidence.Place, module string, l Lack, by Said) string {
-	plugin := pl.X.DriverPodOn(pl.Volume.CSIName(), pl.Node)
-	ofHost := pl.Volume.CSIName() == "" || plugin != nil && nodeplugin.Sees(plugin, by.Path)
-	if l.Says == "unloaded" && slices.Contains(onDemand, module) || l.Says == "said" && (module == "fuse" || !ofHost) {
+	speaker := by.pod
+	if speaker == nil && pl.Volume != nil {
+		speaker = pl.X.DriverPodOn(pl.Volume.CSIName(), pl.Node)
+	}
+	ofHost := by.pod == nil && pl.Volume.CSIName() == "" || speaker != nil && nodeplugin.Sees(speaker, by.Path)
+	if l.Says == "unloaded" && (slices.Contains(onDemand, module) || by.pod != nil && by.Path != "" && !ofHost) || l.Says == "said" && (module == "fuse" || !ofHost) {
 		return by.Path
 	}
 	return ""

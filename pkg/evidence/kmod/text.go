@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/nodeplugin"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes/pattern"
@@ -86,6 +88,7 @@ type Said struct {
 	Path   string // of the host, that was missing where it was said
 	Fact   report.Evidence
 	Raw    string
+	pod    *corev1.Pod // in whose log it stands; nil for an answer of the driver
 }
 
 // Needs are the modules that the words are about, of a volume that has needs of its own. /dev/nvme-fabrics is made by
@@ -105,7 +108,7 @@ func (s Said) open() bool { return noLayer.MatchString(s.Raw) || s.Path == "/dev
 func SaidOf(pl *evidence.Place) (Said, bool) {
 	for _, t := range pl.Refused() {
 		if m, path := named(t.Raw); m != "" && !t.Ordinary && !t.OfContainer() && mayNeed(pl, m, t.Raw) {
-			return Said{m, path, t.Evidence(), t.Raw}, true
+			return Said{m, path, t.Evidence(), t.Raw, nil}, true
 		}
 	}
 	return ofPlugin(pl)
@@ -113,6 +116,17 @@ func SaidOf(pl *evidence.Place) (Said, bool) {
 
 // ofPlugin reads what the plugin of the volume's driver said on the place's node.
 func ofPlugin(pl *evidence.Place) (Said, bool) { return SaidBy(pl.X, pl.Volume.CSIName(), pl.Node) }
+
+// wentOn tells whether a container of a pod did what it was to do whatever it said: it ended well or, of a pod beside
+// the plugin, serves.
+func wentOn(p *corev1.Pod, container string, beside bool) bool {
+	for _, c := range snapshot.Statuses(p) {
+		if c.Name == container {
+			return c.State.Terminated != nil && c.State.Terminated.ExitCode == 0 || beside && c.Ready && c.State.Running != nil
+		}
+	}
+	return false
+}
 
 // SaidBy reads the logs of a driver's plugin on a node, and of the pods beside it (who loads modules for it), where they
 // ended or are not ready: they count without a time of their own. The line that says why it cannot be loaded tells most.
@@ -127,10 +141,13 @@ func SaidBy(x *snapshot.Index, driver, node string) (found Said, ok bool) {
 		}
 		for l := range evidence.Lines(x.LogsOf(p.Namespace, p.Name)) {
 			m, path := named(l.Text)
+			if wentOn(p, l.Container, p != pod) {
+				continue
+			}
 			if m == "" || m == "nbd" || ok && (m != found.Module || found.why() != "" || (Said{Raw: l.Text}).why() == "") { // nbd: only a warning where the kernel's client maps
 				continue
 			}
-			found, ok = Said{m, path, l.Evidence(), l.Text}, true
+			found, ok = Said{m, path, l.Evidence(), l.Text, p}, true
 			found.Fact.Node = node
 		}
 	}

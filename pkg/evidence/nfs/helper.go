@@ -27,6 +27,13 @@ type Share struct {
 	Called         bool            // the driver calls the program itself, and does not find it
 }
 
+// ofMount tells whether the driver's own words, behind those of the kubelet, speak of a mount: it calls other programs, too.
+func ofMount(raw string) bool {
+	_, own, _ := strings.Cut(raw, "desc = ")
+	own = strings.ToLower(own)
+	return strings.Contains(own, "mount") || strings.Contains(own, "fuse")
+}
+
 // notFound is a program that was called and is nowhere in the directories that are searched (Go: os/exec).
 var notFound = pattern.MustCompile(`exec: \\?"([\w./+-]+)\\?": executable file not found`)
 
@@ -46,7 +53,7 @@ func ShareOf(pl *evidence.Place) (Share, bool) {
 	}
 	if ofShare := around.KindOf(pl.X, pl.Volume, pl.Node).Share(); ofShare {
 		for _, t := range pl.Refused() {
-			if m := notFound.FindStringSubmatch(t.Raw); m != nil && t.Mounts() && !t.OfContainer() {
+			if m := notFound.FindStringSubmatch(t.Raw); m != nil && t.Mounts() && !t.OfContainer() && ofMount(t.Raw) {
 				s.Source, s.Helper, s.Said, s.Called = volume.Name(pl.Volume), path.Base(m[1]), evidence.Yes(t.Evidence()), true
 				return s, true
 			}

@@ -123,7 +123,7 @@ func Sees(plugin *corev1.Pod, want string) bool {
 		if !probes.Within(want, host) && (want != "/run/udev" || host != "/var/run" && host != "/var/run/udev") {
 			continue
 		}
-		for _, c := range plugin.Spec.Containers {
+		for _, c := range slices.Concat(plugin.Spec.Containers, plugin.Spec.InitContainers) {
 			if slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return m.Name == v.Name }) {
 				return true
 			}

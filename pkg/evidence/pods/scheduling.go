@@ -32,13 +32,18 @@ func Unscheduled(pod *corev1.Pod) (why string, ok bool) {
 
 // Unplaced quotes what the scheduler says of a pod that has no node: its condition, which outlives the events, else the last of them.
 func Unplaced(x *snapshot.Index, pod *corev1.Pod) report.Evidence {
-	switch why, ok := Unscheduled(pod); {
-	case pod.Spec.NodeName != "":
+	if pod.Spec.NodeName != "" {
 		return report.Evidence{}
-	case ok:
+	}
+	if why, ok := Unscheduled(pod); ok {
 		return evidence.FromPod(pod, "status.conditions[PodScheduled]", why)
 	}
-	return LastWords(x, pod)
+	for _, e := range slices.Backward(x.Events("Pod", pod.Namespace, pod.Name)) {
+		if e.Reason == "FailedScheduling" {
+			return evidence.FromEvent(Object(pod), e)
+		}
+	}
+	return report.Evidence{}
 }
 
 // PlacingOf reads the condition PodScheduled, which outlives the events, and the events. The scheduler

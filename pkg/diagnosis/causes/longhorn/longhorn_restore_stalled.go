@@ -53,9 +53,12 @@ func restoreStalled(pl *evidence.Place, v *snapshot.LHVolume, e *snapshot.LHEngi
 	case failed.Yes():
 		p.Says, p.State = "error", []evidence.Answer{restores, failed}
 		cure = "Cure what the text says: credentials, network or space. Longhorn tries again."
-	case gone.Yes() && (idle.Yes() || e.CurrentState != "running" || mute && lh.Reads(e).Yes()):
+	case gone.Yes() && (idle.Yes() || e.CurrentState != "running"):
 		p.Says, p.State = "source", []evidence.Answer{restores, gone.With(append(idle.Facts(), lh.Reads(e).Facts()...)...)}
 		cure = "Make the backup target available again. When the backup itself is gone, restore another one into a new volume."
+	case gone.Yes() && mute && lh.Reads(e).Yes(): // what a manager saw of the target a while ago
+		p.Says, p.State, p.AtMost = "mute", []evidence.Answer{restores, gone, lh.Reads(e)}, report.Likely
+		cure = "Make the backup target available again; the replicas go on, or say what they lack."
 	case idle.Yes() && limited.Yes() && len(queued) > 0:
 		p.Says, p.State, p.Waiting = "queued", []evidence.Answer{restores, idle, limited}, true
 		cure = "Wait until one of the others has ended, or raise the setting concurrent-volume-backup-restore-per-node-limit."

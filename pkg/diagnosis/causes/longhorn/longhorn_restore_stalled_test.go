@@ -27,7 +27,7 @@ func TestRestoreStalled(t *testing.T) {
 		{"engines were not read", restoring().drop("engine").file("snapshot.yaml", gapped("api/longhorn.io/engines")), silent},
 		{"the backup is gone and the restore goes on", restoring().drop("backup").edit("engine", "isRestoring: false", "isRestoring: true"), silent},
 		{"the target is not available", restoring().edit("target", "available: true", "available: false"), found},
-		{"the target is not available to a restore that is at it", restoring().edit("target", "available: true", "available: false").edit("engine", "isRestoring: false", "isRestoring: true"), found},
+		{"the target is not available to a restore that is at it", restoring().edit("target", "available: true", "available: false").edit("engine", "isRestoring: false", "isRestoring: true"), []string{"likely Volume " + vol}},
 		{"the target is not available, and all is there", restoring().edit("target", "available: true", "available: false").edit("engine", "isRestoring: false, progress: 0", "isRestoring: false, progress: 100").edit("engine", "requestedBackupRestore: backup-1,", ""), silent},
 		{"a replica says why", restoring().edit("engine", "error: ''", "error: no such bucket"), found},
 		{"all failed", restoring().edit("volume", "conditions: [", "conditions: [{type: Restore, status: 'False', reason: RestoreFailure, message: all}, "), found},
