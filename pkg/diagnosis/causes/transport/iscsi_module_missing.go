@@ -7,6 +7,7 @@ import (
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/iscsi"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/evidence/node"
+	"github.com/mountdoctor/kubectl-mountdoctor/pkg/probes"
 	"github.com/mountdoctor/kubectl-mountdoctor/pkg/report"
 )
 
@@ -44,6 +45,7 @@ var ISCSIModuleMissing = &diagnosis.Rule{
 			p.Says = "rebuilt"
 			p.Steps = []remedy.Step{remedy.Words("Reboot node " + pl.Node + " into the kernel whose modules are installed, after draining it.")}
 		}
+		p.Last = append(p.Last, pl.Tables(probes.Machine).Nothing()) // which kernel runs, and what its directory has
 		return []*diagnosis.Proof{p}
 	},
 }
