@@ -111,11 +111,8 @@ func SaidOf(pl *evidence.Place) (Said, bool) {
 			return Said{m, path, t.Evidence(), t.Raw, nil}, true
 		}
 	}
-	return ofPlugin(pl)
+	return SaidBy(pl.X, pl.Volume.CSIName(), pl.Node)
 }
-
-// ofPlugin reads what the plugin of the volume's driver said on the place's node.
-func ofPlugin(pl *evidence.Place) (Said, bool) { return SaidBy(pl.X, pl.Volume.CSIName(), pl.Node) }
 
 // wentOn tells whether a container of a pod did what it was to do whatever it said: it ended well or, of a pod beside
 // the plugin, serves.
@@ -141,14 +138,13 @@ func SaidBy(x *snapshot.Index, driver, node string) (found Said, ok bool) {
 		}
 		for l := range evidence.Lines(x.LogsOf(p.Namespace, p.Name)) {
 			m, path := named(l.Text)
-			if wentOn(p, l.Container, p != pod) {
+			if m == "" || m == "nbd" || wentOn(p, l.Container, p != pod) { // nbd: only a warning where the kernel's client maps
 				continue
 			}
-			if m == "" || m == "nbd" || ok && (m != found.Module || found.why() != "" || (Said{Raw: l.Text}).why() == "") { // nbd: only a warning where the kernel's client maps
-				continue
+			if said := (Said{m, path, l.Evidence(), l.Text, p}); !ok || m == found.Module && found.why() == "" && said.why() != "" {
+				found, ok = said, true
+				found.Fact.Node = node
 			}
-			found, ok = Said{m, path, l.Evidence(), l.Text, p}, true
-			found.Fact.Node = node
 		}
 	}
 	return found, ok

@@ -54,7 +54,7 @@ func restoreStalled(pl *evidence.Place, v *snapshot.LHVolume, e *snapshot.LHEngi
 		p.Says, p.State = "error", []evidence.Answer{restores, failed}
 		cure = "Cure what the text says: credentials, network or space. Longhorn tries again."
 	case gone.Yes() && (idle.Yes() || e.CurrentState != "running"):
-		p.Says, p.State = "source", []evidence.Answer{restores, gone.With(append(idle.Facts(), lh.Reads(e).Facts()...)...)}
+		p.Says, p.State = "source", []evidence.Answer{restores, gone.With(idle.Facts()...).With(lh.Reads(e).Facts()...)}
 		cure = "Make the backup target available again. When the backup itself is gone, restore another one into a new volume."
 	case gone.Yes() && mute && lh.Reads(e).Yes(): // what a manager saw of the target a while ago
 		p.Says, p.State, p.AtMost = "mute", []evidence.Answer{restores, gone, lh.Reads(e)}, report.Likely
